@@ -1,0 +1,1 @@
+"""Claims about decode schedulers, and the searches that break them."""

@@ -1,0 +1,3 @@
+"""The executable model of decode scheduling."""
+
+__version__ = "0.1.0"
