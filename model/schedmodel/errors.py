@@ -1,0 +1,45 @@
+"""The named errors of the model.
+
+Rules. An error is split by whose fault it is: `InvalidInput` for a value that a
+caller handed in, `IllegalTransition` and `IllegalAssignment` for a move that the
+lifecycle does not have. Each says what was got and what is allowed, keeps these as
+attributes, and is raised before anything has changed.
+"""
+
+from __future__ import annotations
+
+
+class InvalidInput(ValueError):
+    """A value that the model does not take; `field`, `value` and `allowed` say which and why."""
+
+    def __init__(self, field: str, value: object, allowed: str) -> None:
+        super().__init__(f"{field} must be {allowed}, got {value!r}")
+        self.field, self.value, self.allowed = field, value, allowed
+
+    def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, object, str]]:
+        return type(self), (self.field, self.value, self.allowed)
+
+
+class IllegalTransition(Exception):
+    """A trigger that the request's state has no edge for, or whose guard says no.
+
+    `reason` is the name of the guard that refused, or "no such edge".
+    """
+
+    def __init__(self, request_id: int, state: str, trigger: str, reason: str) -> None:
+        super().__init__(f"request {request_id} in state {state} cannot {trigger}: {reason}")
+        self.request_id, self.state, self.trigger, self.reason = request_id, state, trigger, reason
+
+    def __reduce__(self) -> tuple[type[IllegalTransition], tuple[int, str, str, str]]:
+        return type(self), (self.request_id, self.state, self.trigger, self.reason)
+
+
+class IllegalAssignment(AttributeError):
+    """An attribute that only the lifecycle may change, or only in other states."""
+
+    def __init__(self, attribute: str, holder: str, allowed: str) -> None:
+        super().__init__(f"cannot assign {attribute} of {holder}: {allowed}")
+        self.attribute, self.holder, self.allowed = attribute, holder, allowed
+
+    def __reduce__(self) -> tuple[type[IllegalAssignment], tuple[str, str, str]]:
+        return type(self), (self.attribute, self.holder, self.allowed)

@@ -1,0 +1,136 @@
+"""The four selection policies: who goes first, and who outranks whom.
+
+Rules.
+1. A policy answers two questions about a request: its `key` (the smallest goes first)
+   and its `effective_priority` (a victim's must be strictly lower than the challenger's).
+2. Under fixed_priority, aging and deadline the key is the chapter's: deadline slack,
+   phase, cache hit, effective priority, total length, id. Prefill comes before decode,
+   a cache hit before a miss, a higher priority before a lower one. The id is unique, so
+   no two keys are equal and the order of the queue does not matter.
+3. Slack counts only under deadline, and only for requests that have one; everywhere else
+   it is the same large constant. Waiting counts only under aging.
+4. Under fcfs the key is the order of arrival and all priorities are equal, so nobody is
+   ever preempted.
+
+A policy reads requests of any make that have the chapter's fields (`Ranked`): those of
+our scheduler, and the rows in which others are observed.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+NO_DEADLINE_SLACK = 1_000_000_000
+
+
+class Ranked(Protocol):
+    """What a policy reads of a request; read only."""
+
+    @property
+    def request_id(self) -> int: ...
+    @property
+    def phase(self) -> str: ...
+    @property
+    def generated_len(self) -> int: ...
+    @property
+    def max_new_tokens(self) -> int: ...
+    @property
+    def total_len(self) -> int: ...
+    @property
+    def priority(self) -> int: ...
+    @property
+    def cache_hit(self) -> bool: ...
+    @property
+    def wait_steps(self) -> int: ...
+    @property
+    def deadline_step(self) -> int | None: ...
+    @property
+    def arrival_index(self) -> int: ...
+
+
+Key = tuple[int, ...]
+
+
+def remaining_steps(request: Ranked) -> int:
+    """Steps that the request still needs: one for its prefill, one for each token to go."""
+    to_go = max(request.max_new_tokens - request.generated_len, 0)
+    return to_go + 1 if request.phase == "prefill" else to_go
+
+
+def slack_steps(request: Ranked, clock: int) -> int:
+    """Steps to spare before the deadline; negative once it can no longer be met."""
+    if request.deadline_step is None:
+        return NO_DEADLINE_SLACK
+    return request.deadline_step - clock - remaining_steps(request)
+
+
+class FixedPriority:
+    """The priority that was submitted."""
+
+    name = "fixed_priority"
+    columns: tuple[str, ...] = (
+        "deadline_slack",
+        "phase_rank",
+        "cache_rank",
+        "-effective_priority",
+        "total_len",
+        "request_id",
+    )
+
+    def __init__(self, aging_interval: int) -> None:
+        self.aging_interval = aging_interval
+
+    def effective_priority(self, request: Ranked) -> int:
+        return request.priority
+
+    def key(self, request: Ranked, clock: int) -> Key:
+        return (
+            NO_DEADLINE_SLACK,
+            0 if request.phase == "prefill" else 1,
+            0 if request.cache_hit else 1,
+            -self.effective_priority(request),
+            request.total_len,
+            request.request_id,
+        )
+
+
+class Aging(FixedPriority):
+    """One more for every `aging_interval` steps of waiting."""
+
+    name = "aging"
+
+    def effective_priority(self, request: Ranked) -> int:
+        return request.priority + request.wait_steps // self.aging_interval
+
+
+class Deadline(FixedPriority):
+    """Least slack first; slack gives no right to preempt."""
+
+    name = "deadline"
+
+    def key(self, request: Ranked, clock: int) -> Key:
+        return (slack_steps(request, clock), *super().key(request, clock)[1:])
+
+
+class Fcfs(FixedPriority):
+    """First come, first served; what does not fit is passed over."""
+
+    name = "fcfs"
+    columns = ("arrival_index",)
+
+    def effective_priority(self, request: Ranked) -> int:
+        return 0
+
+    def key(self, request: Ranked, clock: int) -> Key:
+        return (request.arrival_index,)
+
+
+Policy = FixedPriority
+POLICIES: dict[str, type[Policy]] = {
+    policy.name: policy for policy in (FixedPriority, Aging, Deadline, Fcfs)
+}
+
+
+def make_policy(name: str, aging_interval: int) -> Policy:
+    """The policy of that name; an unknown name is a KeyError, checked by the caller."""
+    return POLICIES[name](aging_interval)

@@ -1,0 +1,233 @@
+"""The scheduler of the chapter: one request a step, over a pool of KV blocks.
+
+Rules.
+1. A step serves one request: the first in the policy's order that is admitted already, or
+   fits the free blocks, or can preempt one victim (see `choice`). It runs the prefill or
+   emits one token, and every other unfinished request waits one step more.
+2. When nobody can be served there is no event, the clock stays and nothing changes.
+   `is_done` and `is_stuck` tell the two cases apart; `why` tells the whole reason.
+3. Requests move along the lifecycle's edges and in no other way.
+4. A refused call changes nothing.
+
+`DecodeSchedulerSim` has the interface of the course chapter on decode scheduling, to the
+letter; fcfs, `why`, `is_done`, `is_stuck`, `fork`, `snapshot` and `restore` are ours.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedmodel.choice import Why, admission, explain, in_key_order
+from schedmodel.errors import IllegalAssignment, InvalidInput
+from schedmodel.event import DECODE_ONE_STEP, FINISH, PREFILL_TO_DECODE, Event, deadline_missed
+from schedmodel.inputs import deadline_after, one_of, whole_number
+from schedmodel.ledger import CapacityLedger
+from schedmodel.lifecycle import State, Trigger, fire
+from schedmodel.policy import POLICIES, Key, Policy, make_policy
+from schedmodel.request import RequestState
+
+
+class Snapshot(NamedTuple):
+    """A scheduler's state at one moment; immutable, and good for any later restore."""
+
+    policy: Policy
+    clock: int
+    free: int
+    requests: tuple[tuple[object, ...], ...]
+    timeline: tuple[Event, ...]
+
+
+class DecodeSchedulerSim:
+    """Decode scheduling of requests over `free_kv_blocks` blocks.
+
+    `policy` is one of fixed_priority, aging, deadline, fcfs. `aging_interval` is the number
+    of waited steps that are worth one priority under aging. Wrong values and types raise
+    `ValueError`. `queue` holds every request ever accepted, finished ones too, in order of
+    arrival; `timeline` every event; `clock` the number of events.
+    """
+
+    def __init__(
+        self,
+        policy: str = "fixed_priority",
+        free_kv_blocks: int = 1_000_000,
+        aging_interval: int = 4,
+    ) -> None:
+        one_of("policy", policy, POLICIES)
+        whole_number("free_kv_blocks", free_kv_blocks, 0)
+        whole_number("aging_interval", aging_interval, 1)
+        self._policy = make_policy(policy, aging_interval)
+        self.ledger = CapacityLedger(free_kv_blocks)
+        self.clock = 0
+        self.queue: list[RequestState] = []
+        self.timeline: list[Event] = []
+
+    @property
+    def policy(self) -> str:
+        """The policy's name; may be changed between steps."""
+        return self._policy.name
+
+    @policy.setter
+    def policy(self, name: str) -> None:
+        self._policy = make_policy(one_of("policy", name, POLICIES), self.aging_interval)
+
+    @property
+    def aging_interval(self) -> int:
+        """Waited steps that are worth one priority under aging; may be changed between steps."""
+        return self._policy.aging_interval
+
+    @aging_interval.setter
+    def aging_interval(self, steps: int) -> None:
+        self._policy = make_policy(self.policy, whole_number("aging_interval", steps, 1))
+
+    @property
+    def free_kv_blocks(self) -> int:
+        """Blocks that nobody holds."""
+        return self.ledger.free
+
+    @free_kv_blocks.setter
+    def free_kv_blocks(self, value: int) -> None:
+        allowed = "only admission, preemption and finishing move blocks; build a new scheduler"
+        raise IllegalAssignment("free_kv_blocks", "the scheduler", allowed)
+
+    def enqueue(
+        self,
+        request_id: int,
+        prompt_len: int,
+        max_new_tokens: int = 2,
+        priority: int = 0,
+        cache_hit: bool = False,
+        required_blocks: int = 1,
+        deadline_step: int | None = None,
+        preemptible: bool = True,
+    ) -> None:
+        """Accept a request at the end of the queue; it waits, in phase prefill.
+
+        Lengths in tokens, `required_blocks` in KV blocks, `deadline_step` a clock value
+        later than now. Ids and priorities may be negative; an id is never used twice. A
+        request larger than the pool is accepted and never served. Raises `ValueError`.
+        """
+        request = RequestState(
+            request_id=request_id,
+            prompt_len=prompt_len,
+            max_new_tokens=max_new_tokens,
+            priority=priority,
+            cache_hit=cache_hit,
+            required_blocks=required_blocks,
+            deadline_step=deadline_after(self.clock, deadline_step),
+            preemptible=preemptible,
+        )
+        if any(other.request_id == request_id for other in self.queue):
+            raise InvalidInput("request_id", request_id, "an id that was not used before")
+        request.arrival_index = len(self.queue)
+        self.queue.append(request)
+
+    def _effective_priority(self, req: RequestState) -> int:
+        return self._policy.effective_priority(req)
+
+    def _schedule_key(self, req: RequestState) -> Key:
+        return self._policy.key(req, self.clock)
+
+    def step(self) -> Event | None:
+        """Serve one request one step and return its event; None if nobody can be served."""
+        candidates = [r for r in self.queue if r._state is not State.FINISHED]
+        choice = self._choose(candidates)
+        if choice is None:
+            return None
+        chosen, victim = choice
+        if victim is not None:
+            fire(victim, Trigger.PREEMPT, self.ledger)
+        action = self._advance(chosen)
+        for request in candidates:
+            if request is not chosen:
+                request.wait_steps += 1
+        event = self._event(chosen, action, victim)
+        self.timeline.append(event)
+        self.clock += 1
+        return event
+
+    def _choose(
+        self, candidates: list[RequestState]
+    ) -> tuple[RequestState, RequestState | None] | None:
+        keys = [self._schedule_key(request) for request in candidates]
+        for request in in_key_order(candidates, keys):
+            admissible, victim = admission(
+                request, candidates, self.ledger.free, self._effective_priority
+            )
+            if admissible:
+                return request, victim
+        return None
+
+    def _advance(self, request: RequestState) -> str:
+        """Admit if need be, then run the prefill or emit one token; the action's name."""
+        if request._state is State.WAITING:
+            fire(request, Trigger.ADMIT, self.ledger)
+        elif request._state is State.PREEMPTED:
+            fire(request, Trigger.RESUME, self.ledger)
+        if request._phase == "prefill":
+            fire(request, Trigger.BEGIN_PREFILL, self.ledger)
+            fire(request, Trigger.BEGIN_DECODE, self.ledger)
+            return PREFILL_TO_DECODE
+        if request._state is State.ADMITTED:
+            fire(request, Trigger.BEGIN_DECODE, self.ledger)
+        fire(request, Trigger.EMIT_TOKEN, self.ledger)
+        if not request.done:
+            return DECODE_ONE_STEP
+        fire(request, Trigger.FINISH, self.ledger)
+        return FINISH
+
+    def _event(self, chosen: RequestState, action: str, victim: RequestState | None) -> Event:
+        return {
+            "request_id": chosen.request_id,
+            "phase": "prefill" if action == PREFILL_TO_DECODE else "decode",
+            "action": action,
+            "prompt_len": chosen.prompt_len,
+            "generated_len": chosen.generated_len,
+            "max_new_tokens": chosen.max_new_tokens,
+            "wait_steps": chosen.wait_steps,
+            "free_kv_blocks": self.ledger.free,
+            "preempted_request_id": None if victim is None else victim.request_id,
+            "deadline_missed": deadline_missed(chosen, self.clock),
+        }
+
+    def run(self, max_steps: int = 100) -> list[Event]:
+        """Step until nobody can be served, at most `max_steps` times; the whole timeline."""
+        for _ in range(whole_number("max_steps", max_steps, 0)):
+            if self.step() is None:
+                break
+        return self.timeline
+
+    def why(self) -> Why:
+        """What the next step would do, and the reason for every candidate. Changes nothing."""
+        return explain(self._policy, self.queue, self.ledger.free, self.clock)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every request is finished (also when there is none)."""
+        return all(request._state is State.FINISHED for request in self.queue)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether some request is unfinished and the next step can serve nobody."""
+        return self.why().outcome == "stuck"
+
+    def snapshot(self) -> Snapshot:
+        """The state now; O(requests + events), and nothing in it ever changes."""
+        rows = tuple(request.to_row() for request in self.queue)
+        return Snapshot(self._policy, self.clock, self.ledger.free, rows, tuple(self.timeline))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go to that state, in place: the first requests of the queue stay the same objects."""
+        del self.queue[len(snapshot.requests) :]
+        for request, row in zip(self.queue, snapshot.requests):
+            request.load_row(row)
+        for row in snapshot.requests[len(self.queue) :]:
+            self.queue.append(RequestState.from_row(row))
+        self._policy, self.clock = snapshot.policy, snapshot.clock
+        self.ledger.free = snapshot.free
+        self.timeline[:] = snapshot.timeline
+
+    def fork(self) -> DecodeSchedulerSim:
+        """An independent scheduler in the same state."""
+        twin = type(self)(self.policy, self.ledger.capacity, self.aging_interval)
+        twin.restore(self.snapshot())
+        return twin
