@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from transitions import Machine
 
@@ -223,9 +223,10 @@ def _moves_of_machine() -> Iterator[Move]:
     for name, event in MACHINE.events.items():
         for source, transitions in event.transitions.items():
             for transition in transitions:
-                guards = tuple(condition.func for condition in transition.conditions)
-                effects = tuple(transition.before)
-                yield Move(Trigger(name), State[source], State[transition.dest], guards, effects)
+                guards = tuple(cast(Guard, condition.func) for condition in transition.conditions)
+                effects = tuple(cast(Effect, effect) for effect in transition.before)
+                dest = State[str(transition.dest)]
+                yield Move(Trigger(name), State[source], dest, guards, effects)
 
 
 MOVES: dict[tuple[State, Trigger], Move] = {
