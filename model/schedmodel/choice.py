@@ -102,7 +102,8 @@ class Place:
     """One candidate in the order of a step: its key, and why it was passed over if it was.
 
     `outcome` is "chosen", "passed" (before the chosen one, `passed` says why) or "behind"
-    (after it; `behind_at` is the first column in which its key is larger).
+    (after it; `behind_at` is the first column in which its key is larger, None if the keys
+    are equal, which takes requests that were put into the queue by hand).
     """
 
     request_id: int
@@ -166,7 +167,8 @@ def explain(policy: Policy, requests: Sequence[C], free: int, clock: int) -> Why
         key = key_of(request)
         if chosen is not None:
             ahead = key_of(chosen)
-            at = next(i for i, (mine, theirs) in enumerate(zip(key, ahead)) if mine != theirs)
+            differing = (i for i, (mine, theirs) in enumerate(zip(key, ahead)) if mine != theirs)
+            at = next(differing, None)
             places.append(Place(request.request_id, key, "behind", behind_at=at))
             continue
         admissible, victim = admission(request, requests, free, policy.effective_priority)

@@ -118,7 +118,7 @@ class DecodeSchedulerSim:
         )
         if any(other.request_id == request_id for other in self.queue):
             raise InvalidInput("request_id", request_id, "an id that was not used before")
-        request.arrival_index = len(self.queue)
+        request.arrival_index = 1 + max((r.arrival_index for r in self.queue), default=-1)
         self.queue.append(request)
 
     def _effective_priority(self, req: RequestState) -> int:
