@@ -198,7 +198,8 @@ class DecodeSchedulerSim:
 
     def why(self) -> Why:
         """What the next step would do, and the reason for every candidate. Changes nothing."""
-        return explain(self._policy, self.queue, self.ledger.free, self.clock)
+        candidates = [r for r in self.queue if r._state is not State.FINISHED]
+        return explain(self._policy, candidates, self.ledger.free, self.clock)
 
     @property
     def is_done(self) -> bool:
