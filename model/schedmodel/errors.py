@@ -13,7 +13,11 @@ class InvalidInput(ValueError):
     """A value that the model does not take; `field`, `value` and `allowed` say which and why."""
 
     def __init__(self, field: str, value: object, allowed: str) -> None:
-        super().__init__(f"{field} must be {allowed}, got {value!r}")
+        try:
+            shown = repr(value)
+        except Exception:  # an int of thousands of digits, or whatever a caller thought of
+            shown = f"a value of type {type(value).__name__} that cannot be shown"
+        super().__init__(f"{field} must be {allowed}, got {shown}")
         self.field, self.value, self.allowed = field, value, allowed
 
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, object, str]]:
