@@ -1,0 +1,28 @@
+"""The judges of style, types and floors, one test each, configured in pyproject.toml."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+JUDGES = {
+    "ruff finds nothing": ["ruff", "check"],
+    "ruff would format nothing": ["ruff", "format", "--check"],
+    "mypy finds nothing": ["mypy"],
+    "pyright finds nothing": ["pyright", "--pythonpath", sys.executable],
+    "no import goes upward": ["lint-imports", "--no-cache", "--no-logo"],
+}
+
+
+@pytest.mark.parametrize("command", JUDGES.values(), ids=JUDGES.keys())
+def test_judge(
+    command: list[str], run: Callable[..., subprocess.CompletedProcess[str]], root: Path
+) -> None:
+    judge = Path(sysconfig.get_path("scripts")) / command[0]
+    verdict = run(judge, *command[1:], cwd=root)
+    assert verdict.returncode == 0, f"{' '.join(command)}\n{verdict.stdout}{verdict.stderr}"
