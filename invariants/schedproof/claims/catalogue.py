@@ -1,0 +1,114 @@
+"""All claims, in the order of the catalogue, and the order in which they are told.
+
+Rules. When one edge breaks several claims, the first in `TELLS_FIRST` is told and the
+others stand below it as also broken. The order goes from the most specific to the most
+general: what a preemption did to its victim before what became of the ledger, the ledger
+before the order of requests, and the reports last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from schedproof.claims import (
+    inputs,
+    ledger,
+    lifecycle,
+    liveness,
+    order,
+    progress,
+    reach,
+    relations,
+    reports,
+    victim,
+)
+from schedproof.claims.claim import Claim, Kind
+from schedproof.subjects.contract import Subject
+
+CLAIMS: tuple[Claim, ...] = (
+    *ledger.CLAIMS,
+    *lifecycle.CLAIMS,
+    *progress.CLAIMS,
+    *victim.CLAIMS,
+    *order.CLAIMS,
+    *relations.CLAIMS,
+    *reports.CLAIMS,
+    *inputs.CLAIMS,
+    *liveness.CLAIMS,
+    *reach.CLAIMS,
+)
+BY_ID = {claim.id: claim for claim in CLAIMS}
+
+TELLS_FIRST = (
+    "INPUT-1",
+    "INPUT-2",
+    "LIFE-4",
+    "LIFE-2",
+    "PROGRESS-2",
+    "VICTIM-2",
+    "VICTIM-1",
+    "VICTIM-3",
+    "VICTIM-4",
+    "VICTIM-5",
+    "VICTIM-6",
+    "PREEMPT-1",
+    "LEDGER-2",
+    "LEDGER-3",
+    "LEDGER-1",
+    "PROGRESS-4",
+    "PROGRESS-1",
+    "PROGRESS-3",
+    "LIFE-3",
+    "LIFE-1",
+    "ORDER-1",
+    "WORK-1",
+    "STALL-1",
+    "WAIT-1",
+    "CLOCK-1",
+    "EVENT-2",
+    "EVENT-1",
+    "REPLAY-1",
+    "ORDER-3",
+    "ORDER-4",
+    "ORDER-5",
+    "ORDER-2",
+    "LIVE-1",
+)
+_RANK = {claim_id: rank for rank, claim_id in enumerate(TELLS_FIRST)}
+
+
+def in_telling_order(claims: Iterable[Claim]) -> list[Claim]:
+    """Most specific first; claims from elsewhere come last, in the order given."""
+    return sorted(claims, key=lambda claim: _RANK.get(claim.id, len(_RANK)))
+
+
+def applicable(claims: Sequence[Claim], subject: Subject) -> list[Claim]:
+    """The claims that this subject can be judged by."""
+    return [claim for claim in claims if claim.applies_to(subject)]
+
+
+class UnknownClaim(LookupError):
+    """A name that selects no claim; `name` is what was given."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def select(names: Sequence[str]) -> list[Claim]:
+    """Claims by id or family ("LEDGER", "ledger-1"), in catalogue order; all if none given.
+
+    Claims of the kind sometimes are always kept: they say whether a run meant anything.
+    Raises `UnknownClaim`.
+    """
+    wanted = [name.strip().upper() for name in names if name.strip()]
+    for name in wanted:
+        if not any(name in (claim.id, claim.family) for claim in CLAIMS):
+            raise UnknownClaim(name)
+    if not wanted:
+        return list(CLAIMS)
+    return [
+        claim
+        for claim in CLAIMS
+        if claim.kind is Kind.SOMETIMES or claim.id in wanted or claim.family in wanted
+    ]

@@ -1,0 +1,201 @@
+"""What a claim is shown: one action, the state before and after, and what was answered.
+
+Rules.
+1. An `Edge` holds just what predicates may look at, and nothing else: so two equal edges
+   have equal judgements, and a judgement can be remembered.
+2. Requests that are finished, hold nothing and did not change are left out of an edge;
+   only that there were any is told. The clock is left out (None) unless some request has a deadline.
+3. A `Change` is one request across one action. Claims about single requests look at
+   changes, and there are far fewer different changes than different edges.
+4. A predicate answers None (the edge did not exercise the claim), True, or a `Breach`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, Union
+
+from schedmodel.policy import Policy
+from schedproof.subjects.actions import Action, Enqueue, Step
+from schedproof.subjects.observation import (
+    EVENT_KEYS,
+    MISSING,
+    STORED_FIELDS,
+    Answer,
+    Observation,
+    Row,
+)
+
+
+@dataclass(frozen=True)
+class Breach:
+    """How a claim is broken: a text of the message catalogue, its values, and who is guilty.
+
+    `text` is the catalogue id after "breach."; `guilty` names (request id, field) pairs, or
+    (None, field) for the scheduler's own.
+    """
+
+    text: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    guilty: tuple[tuple[int | None, str], ...] = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+
+Judged = Union[None, bool, Breach]
+
+
+class Change(NamedTuple):
+    """One request across one action.
+
+    `before` is None for a newcomer, `after` for a request that is gone. `ran` is what the
+    step says it ran for this request ("prefill", "decode") or None; `served` whether the
+    step served anybody; `victim` whether this request was preempted, by what it says or by
+    what it did; `stepped` whether the action was a step.
+    """
+
+    before: Row | None
+    after: Row | None
+    ran: str | None
+    served: bool
+    victim: bool
+    stepped: bool
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One action and everything about it that claims may look at.
+
+    `must_refuse` is the argument for which the chapter refuses an enqueue, None when it is
+    valid or the action is another. `clock` is the clock before the action. `some_finished`
+    tells whether any request was finished before it.
+    """
+
+    action: Action
+    answer: Answer
+    before: tuple[Row, ...]
+    after: tuple[Row, ...]
+    free_before: int
+    free_after: int
+    capacity: int
+    ticks: int
+    logged: int
+    clock: int | None
+    rules: Policy
+    must_refuse: str | None = None
+    extras_kept: bool = True
+    some_finished: bool = False
+
+    @cached_property
+    def before_by_id(self) -> dict[int, Row]:
+        return {row.request_id: row for row in self.before}
+
+    @cached_property
+    def after_by_id(self) -> dict[int, Row]:
+        return {row.request_id: row for row in self.after}
+
+    @property
+    def stepped(self) -> bool:
+        return isinstance(self.action, Step)
+
+    @property
+    def refused(self) -> bool:
+        return self.answer.accepted is False
+
+    @property
+    def served(self) -> tuple[int, ...]:
+        """Ids that the step says it served, in its order."""
+        return tuple(span.request_id for span in self.answer.batch)
+
+    @cached_property
+    def chosen(self) -> Row | None:
+        """The one request that was served, as it was before the step."""
+        ids = self.served
+        return self.before_by_id.get(ids[0]) if len(ids) == 1 else None
+
+    @cached_property
+    def victims(self) -> tuple[int, ...]:
+        """Ids preempted in this action: those named, and those whose state or count says so."""
+        if not self.stepped:
+            return ()
+        named = set(self.answer.preempted)
+        for row in self.before:
+            after = self.after_by_id.get(row.request_id)
+            if after is not None and _was_preempted(row, after):
+                named.add(row.request_id)
+        return tuple(sorted(named))
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """One change for every request on the edge, in queue order, newcomers last."""
+        ran = {span.request_id: span.phase for span in self.answer.batch}
+        ids = dict.fromkeys([*self.before_by_id, *self.after_by_id])
+        return tuple(
+            Change(
+                self.before_by_id.get(i),
+                self.after_by_id.get(i),
+                ran.get(i),
+                bool(ran),
+                i in self.victims,
+                self.stepped,
+            )
+            for i in ids
+        )
+
+    @property
+    def event(self) -> dict[str, Any]:
+        """The step's report by key; empty when there is none."""
+        return {} if self.answer.event is None else dict(zip(EVENT_KEYS, self.answer.event))
+
+
+def _was_preempted(before: Row, after: Row) -> bool:
+    if after.preemptions > before.preemptions:
+        return True
+    return after.status == "preempted" and before.status != "preempted"
+
+
+def stored_differences(before: Row, after: Row) -> tuple[str, ...]:
+    """Names of the stored fields that differ between two rows, extra attributes included."""
+    names = [n for n in STORED_FIELDS if getattr(before, n) != getattr(after, n)]
+    old, new = dict(before.extra), dict(after.extra)
+    names += [n for n in {**old, **new} if old.get(n, MISSING) != new.get(n, MISSING)]
+    return tuple(names)
+
+
+def make_edge(
+    before: Observation,
+    action: Action,
+    answer: Answer,
+    after: Observation,
+    rules: Policy,
+    must_refuse: str | None = None,
+) -> Edge:
+    """The edge between two observations of one subject."""
+    shown_before = _shown(before.rows, after.rows)
+    shown_after = _shown(after.rows, before.rows)
+    timed = any(row.deadline_step is not None for row in shown_before + shown_after)
+    timed = timed or (isinstance(action, Enqueue) and action.deadline_step is not None)
+    return Edge(
+        action=action,
+        answer=answer,
+        before=shown_before,
+        after=shown_after,
+        free_before=before.free,
+        free_after=after.free,
+        capacity=after.capacity,
+        ticks=after.clock - before.clock,
+        logged=after.logged - before.logged,
+        clock=before.clock if timed else None,
+        rules=rules,
+        must_refuse=must_refuse,
+        extras_kept=before.extras == after.extras,
+        some_finished=any(row.finished for row in before.rows),
+    )
+
+
+def _shown(rows: tuple[Row, ...], others: tuple[Row, ...]) -> tuple[Row, ...]:
+    unchanged = set(map(id, others))
+    return tuple(row for row in rows if row.shown or id(row) not in unchanged)

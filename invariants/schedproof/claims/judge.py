@@ -1,0 +1,111 @@
+"""Judging edges: every applicable claim on every edge, each question answered once.
+
+Rules. An edge holds all that predicates may see, so equal edges are judged once and
+remembered; the same goes for changes below them. What is counted is exact all the same:
+a remembered edge counts its hits, and the counts are added up at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from schedproof.claims.catalogue import in_telling_order
+from schedproof.claims.claim import Claim, Kind, Over
+from schedproof.claims.edge import Breach, Change, Edge
+
+Found = tuple[Claim, Breach]
+
+
+class Judgement(NamedTuple):
+    """Which claims an edge exercised (bit i: `Judge.claims[i]`), and which it broke."""
+
+    exercised: int
+    broken: tuple[Found, ...]
+
+
+class Judge:
+    """Judges edges by the given claims and counts how often each was exercised.
+
+    Claims over runs are left to their own searches; `count` takes their results in.
+    """
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self.claims = in_telling_order(claims)
+        self._bits = {claim.id: 1 << i for i, claim in enumerate(self.claims)}
+        self._over_edges = [c for c in self.claims if c.over is Over.EDGE]
+        self._over_changes = [c for c in self.claims if c.over is Over.CHANGE]
+        self._changes: dict[Change, Judgement] = {}
+        self._edges: dict[Hashable, Judgement] = {}
+        self._hits: dict[int, int] = {}
+        self._counts = dict.fromkeys(self._bits, 0)
+
+    def judge(self, edge: Edge) -> Judgement:
+        """The judgement of one edge, broken claims in telling order."""
+        judgement = self._remembered(edge)
+        exercised = judgement.exercised
+        self._hits[exercised] = self._hits.get(exercised, 0) + 1
+        return judgement
+
+    def _remembered(self, edge: Edge) -> Judgement:
+        try:
+            known = self._edges.get(edge)
+        except TypeError:  # a probe of wrong types may hold what cannot be hashed
+            return self._judge(edge)
+        if known is None:
+            known = self._edges[edge] = self._judge(edge)
+        return known
+
+    def _judge(self, edge: Edge) -> Judgement:
+        exercised, broken = self._ask(self._over_edges, edge)
+        for change in edge.changes:
+            below = self._changes.get(change)
+            if below is None:
+                below = Judgement(*self._ask(self._over_changes, change))
+                self._changes[change] = below
+            exercised |= below.exercised
+            broken += below.broken
+        return Judgement(exercised, self._in_order(broken))
+
+    def _ask(
+        self, claims: Sequence[Claim], about: Edge | Change
+    ) -> tuple[int, tuple[Found, ...]]:
+        exercised, broken = 0, []
+        for claim in claims:
+            answer = claim.predicate(about)
+            if answer is not None:
+                exercised |= self._bits[claim.id]
+                if isinstance(answer, Breach):
+                    broken.append((claim, answer))
+        return exercised, tuple(broken)
+
+    def _in_order(self, broken: tuple[Found, ...]) -> tuple[Found, ...]:
+        """One breach for each claim, most specific claim first."""
+        first: dict[str, Found] = {}
+        for claim, breach in broken:
+            first.setdefault(claim.id, (claim, breach))
+        return tuple(first[claim.id] for claim in self.claims if claim.id in first)
+
+    def count(self, claim: Claim) -> None:
+        """Count one exercise of a claim that is judged elsewhere."""
+        self._counts[claim.id] += 1
+
+    def exercised(self) -> dict[str, int]:
+        """How often each claim was exercised, by id."""
+        totals = dict(self._counts)
+        for exercised, hits in self._hits.items():
+            for claim_id, bit in self._bits.items():
+                if exercised & bit:
+                    totals[claim_id] += hits
+        return totals
+
+    def names(self, exercised: int) -> list[str]:
+        """The ids behind a set of bits, in telling order."""
+        return [claim_id for claim_id, bit in self._bits.items() if exercised & bit]
+
+    def nothing_was_judged(self) -> bool:
+        """Whether no claim that can be broken was exercised at all."""
+        totals = self.exercised()
+        return not any(
+            totals[claim.id] for claim in self.claims if claim.kind is not Kind.SOMETIMES
+        )

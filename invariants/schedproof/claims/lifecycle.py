@@ -1,0 +1,131 @@
+"""The lifecycle: requests move along the table's edges, end once, and are never lost."""
+
+from __future__ import annotations
+
+from schedmodel.lifecycle import State
+from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
+from schedproof.claims.edge import Breach, Change, Edge, Judged, stored_differences
+from schedproof.subjects.actions import Enqueue
+from schedproof.subjects.contract import Feature
+
+_NEEDS = needs(Feature.LIFECYCLE)
+_ENDED_EARLY = ("aborted", "rejected")
+
+SINGLE_STEP_MOVES = frozenset(
+    {
+        (State.WAITING, State.DECODE),
+        (State.DECODE, State.FINISHED),
+        (State.DECODE, State.PREEMPTED),
+        (State.PREEMPTED, State.DECODE),
+        (State.PREEMPTED, State.FINISHED),
+    }
+)
+"""What one step can change a request's state from and to when it does one unit of work.
+
+Each is a run of edges of the lifecycle with at most one preempt, prefill or token.
+"""
+
+
+def states_follow_the_table(change: Change) -> Judged:
+    before, after = change.before, change.after
+    if after is None or after.state is None or (before is not None and before.state is None):
+        return None
+    values = {"request": after.request_id, "to": after.state.value}
+    guilty = ((after.request_id, "status"), (after.request_id, "phase"))
+    if before is None or before.state is None:
+        newborn = after.state is State.WAITING
+        return newborn or Breach("LIFE-1.newcomer", values, guilty)
+    if before.state is after.state:
+        return True if change.stepped else None
+    values["from"] = before.state.value
+    if not change.stepped:
+        return Breach("LIFE-1.no_step", values, guilty)
+    legal = (before.state, after.state) in SINGLE_STEP_MOVES
+    return legal or Breach("LIFE-1.no_edge", values, guilty)
+
+
+def finished_is_final(edge: Edge) -> Judged:
+    for before in edge.before:
+        after = edge.after_by_id.get(before.request_id)
+        if before.finished and after is not before:
+            fields = () if after is None else stored_differences(before, after)
+            values = {"request": before.request_id, "fields": ", ".join(fields)}
+            return Breach("LIFE-2", values, tuple((before.request_id, f) for f in fields))
+    return True if edge.some_finished else None
+
+
+def finished_means_done(change: Change) -> Judged:
+    row = change.after
+    if row is None or row.state is None or row.finish_reason in _ENDED_EARLY:
+        return None
+    values = {
+        "request": row.request_id,
+        "status": row.status,
+        "generated": row.generated_len,
+        "limit": row.max_new_tokens,
+    }
+    guilty = ((row.request_id, "status"), (row.request_id, "generated_len"))
+    if row.finished and not row.done:
+        return Breach("LIFE-3.too_early", values, guilty)
+    if row.done and not row.finished:
+        return Breach("LIFE-3.not_finished", values, guilty)
+    return True if row.finished else None
+
+
+def nobody_is_lost(edge: Edge) -> Judged:
+    expected = set(edge.before_by_id)
+    if isinstance(edge.action, Enqueue) and edge.answer.accepted:
+        expected.add(edge.action.request_id)
+    for request_id in sorted(expected - set(edge.after_by_id)):
+        return Breach("LIFE-4.lost", {"request": request_id}, ((request_id, "status"),))
+    for request_id in sorted(set(edge.after_by_id) - expected):
+        return Breach("LIFE-4.invented", {"request": request_id}, ((request_id, "status"),))
+    if len(edge.after) != len(edge.after_by_id):
+        ids = [row.request_id for row in edge.after]
+        twice = next(i for i in ids if ids.count(i) > 1)
+        return Breach("LIFE-4.twice", {"request": twice}, ((twice, "status"),))
+    for row in edge.after:
+        if row.state is None:
+            values = {"request": row.request_id, "status": row.status, "phase": row.phase}
+            return Breach("LIFE-4.no_state", values, ((row.request_id, "status"),))
+    return True if edge.after or expected else None
+
+
+CLAIMS = (
+    Claim(
+        "LIFE-1",
+        Kind.ALWAYS,
+        GENERAL,
+        Over.CHANGE,
+        states_follow_the_table,
+        "chapter, step 2; vllm-project/vllm#23347",
+        needs(Feature.LIFECYCLE, Feature.SINGLE_STEP),
+    ),
+    Claim(
+        "LIFE-2",
+        Kind.ALWAYS,
+        GENERAL,
+        Over.EDGE,
+        finished_is_final,
+        "chapter, step 2; PaddlePaddle/FastDeploy#3292",
+        _NEEDS,
+    ),
+    Claim(
+        "LIFE-3",
+        Kind.ALWAYS,
+        GENERAL,
+        Over.CHANGE,
+        finished_means_done,
+        "chapter, step 2, completion",
+        _NEEDS,
+    ),
+    Claim(
+        "LIFE-4",
+        Kind.ALWAYS,
+        GENERAL,
+        Over.EDGE,
+        nobody_is_lost,
+        "chapter, step 2; vllm-project/vllm#42157",
+        _NEEDS,
+    ),
+)

@@ -1,0 +1,49 @@
+"""Liveness: what must happen in the end."""
+
+from __future__ import annotations
+
+from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
+from schedproof.claims.edge import Breach, Judged
+from schedproof.claims.run import Run
+from schedproof.subjects.contract import Feature
+from schedproof.subjects.observation import Observation, Row
+
+
+def fitting(observation: Observation) -> list[Row]:
+    """Unfinished requests that fit the pool when they are alone in it."""
+    rows = observation.rows
+    return [r for r in rows if not r.done and r.required_blocks <= observation.capacity]
+
+
+def drain_bound(observation: Observation) -> int:
+    """Steps within which a single-step scheduler serves all that fits: one for each unit."""
+    return sum(row.remaining for row in fitting(observation))
+
+
+def all_that_fits_finishes(run: Run) -> Judged:
+    if run.at_drain is None or not fitting(run.at_drain):
+        return None
+    left = fitting(run.final)
+    if not left:
+        return True
+    values = {
+        "request": left[0].request_id,
+        "generated": left[0].generated_len,
+        "limit": left[0].max_new_tokens,
+        "steps": run.drain_steps,
+        "bound": drain_bound(run.at_drain),
+    }
+    return Breach("LIVE-1", values, ((left[0].request_id, "generated_len"),))
+
+
+CLAIMS = (
+    Claim(
+        "LIVE-1",
+        Kind.EVENTUALLY,
+        GENERAL,
+        Over.RUN,
+        all_that_fits_finishes,
+        "chapter, step 2, completion; deepspeedai/DeepSpeed-MII#274",
+        needs(Feature.LIFECYCLE, Feature.LEDGER, Feature.DRAIN_BOUND),
+    ),
+)

@@ -1,0 +1,94 @@
+"""Order and work: the first admissible request is served, and somebody is if anybody can be."""
+
+from __future__ import annotations
+
+from schedmodel.choice import admission
+from schedproof.claims.claim import GENERAL, REFERENCE, Claim, Kind, Over, needs
+from schedproof.claims.edge import Breach, Edge, Judged
+from schedproof.subjects.contract import Feature
+from schedproof.subjects.observation import Row
+
+_NEEDS = needs(Feature.LEDGER, Feature.LIFECYCLE, Feature.ADMISSION_PREEMPTION)
+
+
+def first_admissible(edge: Edge) -> Row | None:
+    """Whom the chapter's rules serve from the state before the edge."""
+    clock = edge.clock or 0
+    candidates = [row for row in edge.before if not row.done]
+    rank = edge.rules.effective_priority
+    for row in sorted(candidates, key=lambda r: edge.rules.key(r, clock)):
+        if admission(row, candidates, edge.free_before, rank)[0]:
+            return row
+    return None
+
+
+def chosen_is_first(edge: Edge) -> Judged:
+    if edge.chosen is None:
+        return None
+    right = first_admissible(edge)
+    if right is edge.chosen:
+        return True if sum(not row.done for row in edge.before) > 1 else None
+    values = {
+        "chosen": edge.chosen.request_id,
+        "right": "nobody" if right is None else f"r{right.request_id}",
+    }
+    return Breach("ORDER-1", values, ((edge.chosen.request_id, "generated_len"),))
+
+
+def idle_only_when_nobody_can(edge: Edge) -> Judged:
+    if not edge.stepped or edge.served:
+        return None
+    right = first_admissible(edge)
+    if right is not None:
+        values = {
+            "request": right.request_id,
+            "needs": 0 if right.admitted else right.required_blocks,
+            "free": edge.free_before,
+        }
+        return Breach("WORK-1", values, ((right.request_id, "status"),))
+    return True if any(not row.done for row in edge.before) else None
+
+
+def fitting_work_is_served(edge: Edge) -> Judged:
+    if not edge.stepped or edge.served:
+        return None
+    for row in edge.before:
+        if not row.done and row.required_blocks <= edge.capacity:
+            values = {
+                "request": row.request_id,
+                "needs": row.required_blocks,
+                "capacity": edge.capacity,
+            }
+            return Breach("STALL-1", values, ((row.request_id, "status"),))
+    return True if any(not row.done for row in edge.before) else None
+
+
+CLAIMS = (
+    Claim(
+        "ORDER-1",
+        Kind.ALWAYS,
+        REFERENCE,
+        Over.EDGE,
+        chosen_is_first,
+        "chapter, step 3 and reference answer",
+        _NEEDS | {Feature.REFERENCE_ORDER},
+    ),
+    Claim(
+        "WORK-1",
+        Kind.ALWAYS,
+        GENERAL,
+        Over.EDGE,
+        idle_only_when_nobody_can,
+        "chapter, step 4; vllm-project/vllm#49097",
+        _NEEDS,
+    ),
+    Claim(
+        "STALL-1",
+        Kind.ALWAYS,
+        GENERAL,
+        Over.EDGE,
+        fitting_work_is_served,
+        "deepspeedai/DeepSpeed-MII#274, vllm-project/vllm#35541",
+        _NEEDS,
+    ),
+)

@@ -1,0 +1,111 @@
+"""What a run must reach for its silence to mean anything.
+
+Each predicate answers True on an edge that reaches it, else None: these claims are never
+broken, only reached or not reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from schedmodel.choice import admission
+from schedmodel.lifecycle import State
+from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
+from schedproof.claims.edge import Edge, Judged
+from schedproof.subjects.contract import Feature
+
+
+def _when(reached: bool) -> Judged:
+    return True if reached else None
+
+
+def preemption(edge: Edge) -> Judged:
+    return _when(bool(edge.victims))
+
+
+def resume(edge: Edge) -> Judged:
+    row = edge.chosen
+    return _when(row is not None and row.state is State.PREEMPTED and row.generated_len > 0)
+
+
+def skip(edge: Edge) -> Judged:
+    """A request that was ahead in the order was passed over, because it did not fit."""
+    row = edge.chosen
+    if row is None:
+        return None
+    clock, rank = edge.clock or 0, edge.rules.effective_priority
+    mine = edge.rules.key(row, clock)
+    unfinished = [other for other in edge.before if not other.done]
+    return _when(
+        any(
+            edge.rules.key(other, clock) < mine
+            and not admission(other, unfinished, edge.free_before, rank)[0]
+            for other in unfinished
+        )
+    )
+
+
+def miss(edge: Edge) -> Judged:
+    return _when(edge.event.get("deadline_missed") is True)
+
+
+def tie(edge: Edge) -> Judged:
+    """The chosen request was ahead of another by its id alone."""
+    row = edge.chosen
+    if row is None:
+        return None
+    clock = edge.clock or 0
+    mine = edge.rules.key(row, clock)[:-1]
+    others = [other for other in edge.before if not other.done and other is not row]
+    return _when(bool(mine) and any(edge.rules.key(o, clock)[:-1] == mine for o in others))
+
+
+def aging_lifts(edge: Edge) -> Judged:
+    """Waiting put the chosen request ahead of one that was submitted with more priority."""
+    row = edge.chosen
+    if row is None:
+        return None
+    rank = edge.rules.effective_priority
+    others = (other for other in edge.before if not other.done and other is not row)
+    lifted = (o for o in others if o.priority > row.priority and rank(o) <= rank(row))
+    clock, mine = edge.clock or 0, edge.rules.key(row, edge.clock or 0)
+    return _when(any(edge.rules.key(o, clock)[:3] == mine[:3] for o in lifted))
+
+
+def handover(edge: Edge) -> Judged:
+    """Somebody finishes, and a request that did not fit before fits now."""
+    if not any(c.after and c.after.finished and c.ran for c in edge.changes):
+        return None
+    waiting = (row for row in edge.after if not row.admitted and not row.done)
+    return _when(any(edge.free_before < r.required_blocks <= edge.free_after for r in waiting))
+
+
+def stuck(edge: Edge) -> Judged:
+    if not edge.stepped or edge.served:
+        return None
+    return _when(any(not row.done for row in edge.before))
+
+
+def _reach(name: str, predicate: Callable[[Edge], Judged], *policies: str) -> Claim:
+    return Claim(
+        f"REACH-{name}",
+        Kind.SOMETIMES,
+        GENERAL,
+        Over.EDGE,
+        predicate,
+        "guard against vacuous runs",
+        needs(Feature.LIFECYCLE, Feature.SINGLE_STEP, Feature.ADMISSION_PREEMPTION),
+        frozenset(policies) or None,
+    )
+
+
+CLAIMS = (
+    _reach("PREEMPTION", preemption, "fixed_priority", "aging", "deadline"),
+    _reach("RESUME", resume, "fixed_priority", "aging", "deadline"),
+    _reach("SKIP", skip),
+    _reach("MISS", miss),
+    _reach("TIE", tie, "fixed_priority", "aging", "deadline"),
+    _reach("AGING", aging_lifts, "aging"),
+    _reach("HANDOVER", handover),
+    _reach("STUCK", stuck),
+)

@@ -1,0 +1,1 @@
+"""How violations are found: runs that are judged at every action."""

@@ -1,0 +1,203 @@
+"""Random search: Hypothesis leads a scheduler through rules, and every action is judged.
+
+Rules.
+1. The rules are: enqueue a valid request, enqueue an invalid one, step, run (several
+   steps). Invalid enqueue and step are enabled at all times, so there is always one.
+2. After every action all applicable claims are judged; when the run ends it is drained,
+   and the claims about whole runs are judged.
+3. Requests are drawn small and around the size of the pool: that is where schedulers
+   break. One in eight is larger than the pool.
+4. Nothing that is drawn depends on anything but the choices of Hypothesis, so a seed
+   gives the same runs again.
+
+Only this module imports Hypothesis, and only when it is used.
+"""
+
+from __future__ import annotations
+
+import unittest
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity, event, target
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from schedproof.claims.judge import Judge
+from schedproof.claims.run import StartSubject
+from schedproof.search.profiles import Bounds, Profile
+from schedproof.search.session import Session
+from schedproof.subjects.actions import STEP, Enqueue
+from schedproof.subjects.contract import Config, Feature
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+NOT_WHOLE = (True, 1.0, "1", None, float("nan"))
+WRONG_TYPES = {
+    "request_id": NOT_WHOLE,
+    "prompt_len": NOT_WHOLE,
+    "max_new_tokens": NOT_WHOLE,
+    "required_blocks": NOT_WHOLE,
+    "priority": NOT_WHOLE,
+    "deadline_step": (True, 99.0, "99", float("nan")),
+    "cache_hit": (1, "yes", None),
+    "preemptible": (0, "no", None),
+}
+
+
+@st.composite
+def valid_requests(draw: Draw, session: Session, bounds: Bounds) -> Enqueue:
+    """A request that the chapter accepts now, with an id that was not used."""
+    unused = [i for i in range(1, 2 * bounds.requests + 1) if i not in session.used_ids]
+    largest = max(1, session.config.blocks)
+    blocks = st.integers(1, largest)
+    clock = session.seen.clock
+    deadlines = st.one_of(st.none(), st.integers(clock + 1, clock + bounds.deadline_in))
+    return Enqueue(
+        request_id=draw(st.sampled_from(unused)),
+        prompt_len=draw(st.integers(1, bounds.prompt_len)),
+        max_new_tokens=draw(st.integers(1, bounds.max_new_tokens)),
+        priority=draw(st.integers(*bounds.priorities)),
+        cache_hit=draw(st.booleans()),
+        required_blocks=largest + 1 if draw(st.integers(0, 7)) == 7 else draw(blocks),
+        deadline_step=draw(deadlines),
+        preemptible=draw(st.integers(0, 3)) < 3,
+    )
+
+
+@st.composite
+def invalid_requests(draw: Draw, session: Session, bounds: Bounds) -> Enqueue:
+    """A request that must be refused now, for one reason."""
+    fresh = 2 * bounds.requests + 1
+    good = Enqueue(request_id=fresh, prompt_len=1)
+    wrong: list[dict[str, Any]] = [
+        {name: size}
+        for name in ("prompt_len", "max_new_tokens", "required_blocks")
+        for size in (0, -1)
+    ]
+    clock = session.seen.clock
+    wrong += [{"deadline_step": clock}, {"deadline_step": clock - 1}]
+    wrong += [{"request_id": used} for used in sorted(session.used_ids)]
+    if Feature.STRICT_TYPES in session.subject.features:
+        wrong += [{name: v} for name, values in WRONG_TYPES.items() for v in values]
+    return replace(good, **draw(st.sampled_from(wrong)))
+
+
+class SchedulerMachine(RuleBasedStateMachine):
+    """The rules; `make_machine` binds them to a scheduler, a configuration and a judge."""
+
+    start: StartSubject
+    config: Config
+    judge: Judge
+    bounds: Bounds
+    before_action: Callable[[], None]
+    ended: Callable[[Session], None]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session = Session(type(self).start, self.config, self.judge)
+
+    def _do(self, action: Any) -> None:
+        type(self).before_action()
+        self.session.do(action)
+
+    @rule(data=st.data())
+    @precondition(lambda self: len(self.session.used_ids) < self.bounds.requests)
+    def enqueue(self, data: Any) -> None:
+        self._do(data.draw(valid_requests(self.session, self.bounds)))
+
+    @rule(data=st.data())
+    def enqueue_invalid(self, data: Any) -> None:
+        self._do(data.draw(invalid_requests(self.session, self.bounds)))
+
+    @rule()
+    def step(self) -> None:
+        self._do(STEP)
+
+    @rule(steps=st.integers(2, 5))
+    def run(self, steps: int) -> None:
+        for _ in range(steps):
+            self._do(STEP)
+
+    def teardown(self) -> None:
+        session = self.session
+        type(self).ended(session)
+        for name in self.judge.names(session.exercised):
+            if name.startswith("REACH-"):
+                event(name)
+        depth = max((row.preemptions for row in session.seen.rows), default=0)
+        target(float(depth), label="preemptions of one request")
+        if not session.over:
+            session.drain()
+            session.judge_run()
+
+
+def _nothing(*_: Any) -> None:
+    """What a machine does besides, when nobody asked for more."""
+
+
+def make_machine(
+    start: StartSubject,
+    config: Config,
+    judge: Judge,
+    bounds: Bounds,
+    before_action: Callable[[], None] = _nothing,
+    ended: Callable[[Session], None] = _nothing,
+) -> type[SchedulerMachine]:
+    """A Hypothesis state machine for one scheduler under one configuration.
+
+    `before_action` is called before each action, `ended` with the session of each run.
+    """
+    bound = {
+        "start": staticmethod(start),
+        "config": config,
+        "judge": judge,
+        "bounds": bounds,
+        "before_action": staticmethod(before_action),
+        "ended": staticmethod(ended),
+    }
+    return type("SchedulerMachine", (SchedulerMachine,), bound)
+
+
+def settings_of(profile: Profile, shrink: bool = True) -> hypothesis.settings:
+    """Hypothesis settings of a profile: no database, no deadline, one bug at a time."""
+    phases = [Phase.generate, Phase.target] + ([Phase.shrink] if shrink else [])
+    return hypothesis.settings(
+        max_examples=profile.examples,
+        stateful_step_count=profile.actions,
+        phases=phases,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+    )
+
+
+def run_machine(machine: type[SchedulerMachine], profile: Profile, seed: int) -> None:
+    """Run a machine to the end of its profile; raises what the machine raised, shrunk."""
+    seeded = hypothesis.seed(seed)(machine)
+    run_state_machine_as_test(seeded, settings=settings_of(profile))  # type: ignore[no-untyped-call]
+
+
+def test_case(
+    machine: type[SchedulerMachine], profile: Profile, name: str
+) -> type[unittest.TestCase]:
+    """The machine as a `unittest.TestCase`, for a test file; pytest collects it too."""
+
+    class Case(unittest.TestCase):
+        def runTest(self) -> None:
+            run_machine(machine, profile, profile.seed or 0)
+
+        test_no_claim_is_broken = runTest
+
+    Case.__name__ = Case.__qualname__ = name
+    return Case

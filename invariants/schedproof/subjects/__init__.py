@@ -1,0 +1,1 @@
+"""What is judged: the contract every scheduler is seen through, and the adapters to it."""

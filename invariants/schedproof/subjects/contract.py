@@ -1,0 +1,137 @@
+"""The contract between schedulers and everything that judges them.
+
+Rules.
+1. A subject is a scheduler under test behind a few verbs: it can `do` an action (enqueue,
+   step, deliver, abort), `observe` its state, `restore` a state that it was observed in,
+   and `fork`. A scheduler that decides and executes in one go does both in its step; one
+   that keeps them apart decides in step and executes in deliver. A batch may well be one
+   request.
+2. A subject declares its `features`. A claim that needs a feature which is not declared
+   is not applicable to it; nothing is inferred from behaviour.
+3. Trouble with the scheduler itself (it raised, it answers something that is not an
+   answer) is a `SubjectError`: it ends the run with the verdict error, and is never
+   taken for a broken claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+
+from schedmodel.policy import Policy, make_policy
+from schedproof.subjects.actions import Action, Enqueue
+from schedproof.subjects.observation import Answer, Observation
+
+
+class Feature(str, Enum):
+    """What a subject exposes or declares."""
+
+    LEDGER = "ledger"  # a pool with free and held blocks
+    LIFECYCLE = "lifecycle"  # a lifecycle state for every request
+    WAITS = "waits"  # a count of waited steps for every request, which may be set
+    CLOCK = "clock"  # a clock that counts events
+    EVENTS = "events"  # a report of every step, and a log of them
+    REFUSAL = "refusal"  # says no to bad requests with ValueError
+    SINGLE_STEP = "single_step"  # serves at most one request by one unit in a step
+    ADMISSION_PREEMPTION = "admission_preemption"  # preempts only to admit a challenger
+    REFERENCE_ORDER = "reference_order"  # promises the chapter's exact rules
+    STRICT_TYPES = "strict_types"  # refuses wrong types as well as wrong values
+    DRAIN_BOUND = "drain_bound"  # declares within how many steps it drains
+
+    __str__ = str.__str__
+
+
+@dataclass(frozen=True)
+class Config:
+    """How a scheduler is set up. `blocks` is the capacity in KV blocks."""
+
+    policy: str = "fixed_priority"
+    blocks: int = 3
+    aging_interval: int = 2
+
+    def rules(self) -> Policy:
+        """The policy's own definition of order and urgency."""
+        return make_policy(self.policy, self.aging_interval)
+
+
+class Subject(Protocol):
+    """A scheduler under test."""
+
+    config: Config
+    features: frozenset[Feature]
+
+    def do(self, action: Action) -> Answer:
+        """Carry out one action; raises `SubjectError` when the scheduler itself fails."""
+
+    def observe(self) -> Observation:
+        """The state now."""
+
+    def restore(self, observation: Observation) -> None:
+        """Go back to a state that this subject was observed in."""
+
+    def fork(self) -> Subject:
+        """An independent subject in the same state."""
+
+    def add_wait(self, request_id: int, steps: int) -> None:
+        """Let a request have waited longer, where waits are counted."""
+
+
+MakeSubject = Callable[[Config], Subject]
+
+
+@dataclass
+class SubjectError(Exception):
+    """The scheduler failed as a program.
+
+    `kind` is raised, contract, hung, memory, exited, not_deterministic, open_todo or load.
+    `message_id` and `values` say it in the message catalogue's words; `where` is the place
+    in the user's code, if there is one; `cause` the exception that was raised.
+    """
+
+    kind: str
+    message_id: str
+    values: dict[str, Any] = field(default_factory=dict)
+    where: Any = None
+    cause: BaseException | None = None
+
+    def __post_init__(self) -> None:
+        super().__init__(self.message_id)
+
+
+class PolicyRefused(Exception):
+    """The scheduler does not have this policy: a matter of scope, not a failure."""
+
+
+def expected_refusal(
+    action: Enqueue, used_ids: frozenset[int] | set[int], clock: int, strict_types: bool
+) -> str | None:
+    """Why the chapter refuses this request, or None if it is valid.
+
+    Wrong types are judged only with `strict_types`; without it they must not be asked.
+    """
+    sizes = ("prompt_len", "max_new_tokens", "required_blocks")
+    if strict_types:
+        wrong = _wrong_type(action)
+        if wrong is not None:
+            return wrong
+    if action.request_id in used_ids:
+        return "request_id"
+    for name in sizes:
+        if getattr(action, name) < 1:
+            return name
+    if action.deadline_step is not None and action.deadline_step <= clock:
+        return "deadline_step"
+    return None
+
+
+def _wrong_type(action: Enqueue) -> str | None:
+    for name, value in action.arguments().items():
+        if name in ("cache_hit", "preemptible"):
+            right = type(value) is bool
+        else:
+            right = type(value) is int or (name == "deadline_step" and value is None)
+        if not right:
+            return name
+    return None
