@@ -44,10 +44,8 @@ def in_key_order(candidates: list[C], keys: list[Key]) -> Iterator[C]:
     `keys[i]` is the key of `candidates[i]`.
     """
     if candidates:
-        first = keys.index(min(keys))
-        yield candidates[first]
-        rest = sorted((i for i in range(len(keys)) if i != first), key=keys.__getitem__)
-        for i in rest:
+        yield candidates[keys.index(min(keys))]
+        for i in sorted(range(len(keys)), key=keys.__getitem__)[1:]:
             yield candidates[i]
 
 
@@ -60,7 +58,9 @@ def pick_victim(challenger: C, holders: Iterable[C], free: int, rank: Rank[C]) -
         for other in holders
         if other.preemptible and other.required_blocks >= missing and rank(other) < urgency
     ]
-    return min(eligible, key=lambda o: (rank(o), -o.required_blocks, o.request_id), default=None)
+    if not eligible:
+        return None
+    return min(eligible, key=lambda o: (rank(o), -o.required_blocks, o.request_id))
 
 
 class Obstacle(str, Enum):
@@ -167,7 +167,9 @@ def explain(policy: Policy, requests: Sequence[C], free: int, clock: int) -> Why
         key = key_of(request)
         if chosen is not None:
             ahead = key_of(chosen)
-            differing = (i for i, (mine, theirs) in enumerate(zip(key, ahead)) if mine != theirs)
+            differing = (
+                i for i, (mine, theirs) in enumerate(zip(key, ahead, strict=True)) if mine != theirs
+            )
             at = next(differing, None)
             places.append(Place(request.request_id, key, "behind", behind_at=at))
             continue

@@ -128,7 +128,7 @@ class RequestState:
 
     def load_row(self, row: tuple[object, ...]) -> None:
         """Take on the values of a row that `to_row` made; nothing is checked again."""
-        for name, value in zip(RequestState.__slots__, row):
+        for name, value in zip(RequestState.__slots__, row, strict=True):
             setattr(self, name, value)
 
     @classmethod

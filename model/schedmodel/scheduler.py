@@ -149,12 +149,14 @@ class DecodeSchedulerSim:
         self, candidates: list[RequestState]
     ) -> tuple[RequestState, RequestState | None] | None:
         keys = [self._schedule_key(request) for request in candidates]
+        free, rank = self.ledger.free, self._effective_priority
+        among = candidates
         for request in in_key_order(candidates, keys):
-            admissible, victim = admission(
-                request, candidates, self.ledger.free, self._effective_priority
-            )
+            admissible, victim = admission(request, among, free, rank)
             if admissible:
                 return request, victim
+            if among is candidates:  # only holders can be victims: look for them once
+                among = [other for other in candidates if other.admitted]
         return None
 
     def _advance(self, request: RequestState) -> str:
@@ -219,7 +221,7 @@ class DecodeSchedulerSim:
     def restore(self, snapshot: Snapshot) -> None:
         """Go to that state, in place: the first requests of the queue stay the same objects."""
         del self.queue[len(snapshot.requests) :]
-        for request, row in zip(self.queue, snapshot.requests):
+        for request, row in zip(self.queue, snapshot.requests, strict=False):
             request.load_row(row)
         for row in snapshot.requests[len(self.queue) :]:
             self.queue.append(RequestState.from_row(row))
