@@ -1,1 +1,32 @@
-"""Claims about decode schedulers, and the searches that break them."""
+"""Claims about decode schedulers, and the searches that break them.
+
+    import schedproof
+    schedproof.check()                       # the built-in model
+    schedproof.check(MyScheduler)            # a class of yours
+    MyTest = schedproof.test_case(MyScheduler, policy="aging")   # for your test file
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from schedmodel import __version__
+
+if TYPE_CHECKING:
+    from schedproof.api import CheckResult, check, test_case
+    from schedproof.telling.language import set_language
+
+__all__ = ["CheckResult", "__version__", "check", "set_language", "test_case"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for: starting must be quick."""
+    if name in ("CheckResult", "check", "test_case"):
+        from schedproof import api
+
+        return getattr(api, name)
+    if name == "set_language":
+        from schedproof.telling.language import set_language
+
+        return set_language
+    raise AttributeError(f"module 'schedproof' has no attribute {name!r}")

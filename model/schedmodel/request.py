@@ -12,6 +12,7 @@ Rules.
 from __future__ import annotations
 
 from operator import attrgetter
+from typing import Any
 
 from schedmodel.errors import IllegalAssignment, InvalidInput
 from schedmodel.inputs import one_of, truth_value, whole_number
@@ -52,10 +53,9 @@ class RequestState:
     "rejected". `arrival_index` is the place in the order of arrival, from 0.
     """
 
-    __slots__ = (
+    __slots__ = (  # noqa: RUF023  the order of arrival comes last, so that a row can do without
         "_phase",
         "_state",
-        "arrival_index",
         "cache_hit",
         "deadline_step",
         "finish_reason",
@@ -68,6 +68,7 @@ class RequestState:
         "request_id",
         "required_blocks",
         "wait_steps",
+        "arrival_index",
     )
     __hash__ = None  # type: ignore[assignment]
 
@@ -126,13 +127,28 @@ class RequestState:
         """All stored values, as an immutable tuple; `load_row` is the inverse."""
         return _read_row(self)
 
-    def load_row(self, row: tuple[object, ...]) -> None:
+    def load_row(self, row: tuple[Any, ...]) -> None:
         """Take on the values of a row that `to_row` made; nothing is checked again."""
-        for name, value in zip(RequestState.__slots__, row, strict=True):
-            setattr(self, name, value)
+        (
+            self._phase,
+            self._state,
+            self.cache_hit,
+            self.deadline_step,
+            self.finish_reason,
+            self.generated_len,
+            self.max_new_tokens,
+            self.preemptible,
+            self.preemptions,
+            self.priority,
+            self.prompt_len,
+            self.request_id,
+            self.required_blocks,
+            self.wait_steps,
+            self.arrival_index,
+        ) = row
 
     @classmethod
-    def from_row(cls, row: tuple[object, ...]) -> RequestState:
+    def from_row(cls, row: tuple[Any, ...]) -> RequestState:
         """A new request with the values of a row."""
         request = cls.__new__(cls)
         request.load_row(row)

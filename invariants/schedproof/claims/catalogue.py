@@ -112,3 +112,8 @@ def select(names: Sequence[str]) -> list[Claim]:
         for claim in CLAIMS
         if claim.kind is Kind.SOMETIMES or claim.id in wanted or claim.family in wanted
     ]
+
+
+def known_names() -> list[str]:
+    """All names that `select` takes: families first, then ids."""
+    return [*dict.fromkeys(claim.family for claim in CLAIMS), *BY_ID]

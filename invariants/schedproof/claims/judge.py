@@ -14,6 +14,7 @@ from schedproof.claims.catalogue import in_telling_order
 from schedproof.claims.claim import Claim, Kind, Over
 from schedproof.claims.edge import Breach, Change, Edge
 
+REMEMBERED_MAX = 500_000
 Found = tuple[Claim, Breach]
 
 
@@ -43,20 +44,22 @@ class Judge:
     def judge(self, edge: Edge) -> Judgement:
         """The judgement of one edge, broken claims in telling order."""
         judgement = self._remembered(edge)
-        exercised = judgement.exercised
-        self._hits[exercised] = self._hits.get(exercised, 0) + 1
+        self.count_mask(judgement.exercised)
         return judgement
 
     def _remembered(self, edge: Edge) -> Judgement:
         try:
             known = self._edges.get(edge)
         except TypeError:  # a probe of wrong types may hold what cannot be hashed
-            return self._judge(edge)
+            return self.ask(edge)
         if known is None:
-            known = self._edges[edge] = self._judge(edge)
+            if len(self._edges) > REMEMBERED_MAX:
+                self._edges.clear()
+            known = self._edges[edge] = self.ask(edge)
         return known
 
-    def _judge(self, edge: Edge) -> Judgement:
+    def ask(self, edge: Edge) -> Judgement:
+        """The judgement of an edge, neither remembered nor counted."""
         exercised, broken = self._ask(self._over_edges, edge)
         for change in edge.changes:
             below = self._changes.get(change)
@@ -86,9 +89,14 @@ class Judge:
             first.setdefault(claim.id, (claim, breach))
         return tuple(first[claim.id] for claim in self.claims if claim.id in first)
 
-    def count(self, claim: Claim) -> None:
-        """Count one exercise of a claim that is judged elsewhere."""
-        self._counts[claim.id] += 1
+    def count_mask(self, exercised: int, times: int = 1) -> None:
+        """Count a judgement's exercises that many times."""
+        self._hits[exercised] = self._hits.get(exercised, 0) + times
+
+    def count(self, claim_id: str, times: int = 1) -> None:
+        """Count exercises of a claim that is judged elsewhere; nothing for other claims."""
+        if claim_id in self._counts:
+            self._counts[claim_id] += times
 
     def exercised(self) -> dict[str, int]:
         """How often each claim was exercised, by id."""

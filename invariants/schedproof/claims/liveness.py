@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
-from schedproof.claims.edge import Breach, Judged
+from schedproof.claims.edge import Breach, Edge, Judged
 from schedproof.claims.run import Run
 from schedproof.subjects.contract import Feature
 from schedproof.subjects.observation import Observation, Row
@@ -17,7 +19,23 @@ def fitting(observation: Observation) -> list[Row]:
 
 def drain_bound(observation: Observation) -> int:
     """Steps within which a single-step scheduler serves all that fits: one for each unit."""
-    return sum(row.remaining for row in fitting(observation))
+    return _work(observation.rows, observation.capacity)
+
+
+def step_drains(edge: Edge) -> bool:
+    """Whether a step brings the pool nearer to being drained, or had nothing to drain.
+
+    If every step does, then once arrivals stop all that fits finishes within `drain_bound`:
+    each step takes one from a sum that cannot fall below zero.
+    """
+    if not edge.stepped:
+        return True
+    before = _work(edge.before, edge.capacity)
+    return before == 0 or _work(edge.after, edge.capacity) < before
+
+
+def _work(rows: Iterable[Row], capacity: int) -> int:
+    return sum(r.remaining for r in rows if not r.done and r.required_blocks <= capacity)
 
 
 def all_that_fits_finishes(run: Run) -> Judged:

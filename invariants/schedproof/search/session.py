@@ -28,7 +28,8 @@ class Violation:
     """A broken claim, and how to get there.
 
     The last of `actions` is the one that broke it, or after which it was found broken when
-    `edge` is None. `also_broken` are the ids broken by the same action.
+    `edge` is None; the last `drain_steps` of them were taken to drain the run.
+    `also_broken` are the ids broken by the same action.
     """
 
     claim: Claim
@@ -37,6 +38,7 @@ class Violation:
     config: Config
     actions: tuple[Action, ...]
     edge: Edge | None = None
+    drain_steps: int = 0
 
 
 class ClaimBroken(AssertionError):
@@ -102,15 +104,17 @@ class Session:
     def _violation(self, broken: Sequence[Found], edge: Edge | None) -> Violation:
         claim, breach = broken[0]
         also = tuple(other.id for other, _ in broken[1:])
-        return Violation(claim, breach, also, self.config, tuple(self.actions), edge)
+        drained = self._drain_steps if edge is None else 0
+        actions = tuple(self.actions)
+        return Violation(claim, breach, also, self.config, actions, edge, drained)
 
     def drain(self) -> None:
         """Step until nobody is served, or as long as everything that fits may take."""
         self._at_drain = self.seen
         for _ in range(drain_bound(self.seen)):
+            self._drain_steps += 1
             if not self.do(STEP).batch:
                 break
-            self._drain_steps += 1
 
     def run(self) -> Run:
         """The run so far, for claims about whole runs."""
@@ -131,6 +135,6 @@ class Session:
             if claim.over is Over.RUN and claim.kind is not Kind.SOMETIMES:
                 answer = claim.predicate(run)
                 if answer is not None:
-                    self.judge.count(claim)
+                    self.judge.count(claim.id)
                 if isinstance(answer, Breach):
                     raise ClaimBroken(self._violation([(claim, answer)], None))

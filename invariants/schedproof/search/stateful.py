@@ -16,7 +16,8 @@ Only this module imports Hypothesis, and only when it is used.
 from __future__ import annotations
 
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -33,9 +34,14 @@ from hypothesis.stateful import (
 from schedproof.claims.judge import Judge
 from schedproof.claims.run import StartSubject
 from schedproof.search.profiles import Bounds, Profile
-from schedproof.search.session import Session
+from schedproof.search.replay import counterexample, shortened
+from schedproof.search.results import Counterexample
+from schedproof.search.session import ClaimBroken, Session, Violation
 from schedproof.subjects.actions import STEP, Enqueue
-from schedproof.subjects.contract import Config, Feature
+from schedproof.subjects.contract import Config, Feature, SubjectError
+
+FLAKY = (hypothesis.errors.Flaky, hypothesis.errors.FlakyFailure)
+"""What Hypothesis raises when the same choices do not lead to the same end."""
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 NOT_WHOLE = (True, 1.0, "1", None, float("nan"))
@@ -89,6 +95,10 @@ def invalid_requests(draw: Draw, session: Session, bounds: Bounds) -> Enqueue:
     return replace(good, **draw(st.sampled_from(wrong)))
 
 
+class OutOfMemory(BaseException):
+    """Ends everything; the first argument is the `SubjectError` that says where."""
+
+
 class SchedulerMachine(RuleBasedStateMachine):
     """The rules; `make_machine` binds them to a scheduler, a configuration and a judge."""
 
@@ -96,16 +106,31 @@ class SchedulerMachine(RuleBasedStateMachine):
     config: Config
     judge: Judge
     bounds: Bounds
-    before_action: Callable[[], None]
+    before_action: Callable[[Session], None]
     ended: Callable[[Session], None]
+    broken: Callable[[Violation], None]
 
     def __init__(self) -> None:
         super().__init__()
         self.session = Session(type(self).start, self.config, self.judge)
 
     def _do(self, action: Any) -> None:
-        type(self).before_action()
-        self.session.do(action)
+        type(self).before_action(self.session)
+        with self._telling():
+            self.session.do(action)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Show a violation to whoever wants it, before Hypothesis begins to shrink it."""
+        try:
+            yield
+        except ClaimBroken as error:
+            type(self).broken(error.violation)
+            raise
+        except SubjectError as error:
+            if error.kind == "memory":  # the next try might fit: nothing to shrink
+                raise OutOfMemory(error) from error
+            raise
 
     @rule(data=st.data())
     @precondition(lambda self: len(self.session.used_ids) < self.bounds.requests)
@@ -134,8 +159,9 @@ class SchedulerMachine(RuleBasedStateMachine):
         depth = max((row.preemptions for row in session.seen.rows), default=0)
         target(float(depth), label="preemptions of one request")
         if not session.over:
-            session.drain()
-            session.judge_run()
+            with self._telling():
+                session.drain()
+                session.judge_run()
 
 
 def _nothing(*_: Any) -> None:
@@ -147,12 +173,14 @@ def make_machine(
     config: Config,
     judge: Judge,
     bounds: Bounds,
-    before_action: Callable[[], None] = _nothing,
+    before_action: Callable[[Session], None] = _nothing,
     ended: Callable[[Session], None] = _nothing,
+    broken: Callable[[Violation], None] = _nothing,
 ) -> type[SchedulerMachine]:
     """A Hypothesis state machine for one scheduler under one configuration.
 
-    `before_action` is called before each action, `ended` with the session of each run.
+    `before_action` is called with the session before each action, `ended` after each run,
+    `broken` with each violation, those found while shrinking too.
     """
     bound = {
         "start": staticmethod(start),
@@ -161,6 +189,7 @@ def make_machine(
         "bounds": bounds,
         "before_action": staticmethod(before_action),
         "ended": staticmethod(ended),
+        "broken": staticmethod(broken),
     }
     return type("SchedulerMachine", (SchedulerMachine,), bound)
 
@@ -189,15 +218,21 @@ def run_machine(machine: type[SchedulerMachine], profile: Profile, seed: int) ->
 
 
 def test_case(
-    machine: type[SchedulerMachine], profile: Profile, name: str
+    machine: type[SchedulerMachine],
+    profile: Profile,
+    name: str,
+    story: Callable[[Counterexample], str],
 ) -> type[unittest.TestCase]:
-    """The machine as a `unittest.TestCase`, for a test file; pytest collects it too."""
+    """The machine as a `unittest.TestCase`; a broken claim fails it with the story told."""
 
     class Case(unittest.TestCase):
-        def runTest(self) -> None:
-            run_machine(machine, profile, profile.seed or 0)
-
-        test_no_claim_is_broken = runTest
+        def test_no_claim_is_broken(self) -> None:
+            try:
+                run_machine(machine, profile, profile.seed or 0)
+            except ClaimBroken as broken:
+                small = shortened(machine.start, machine.judge.claims, broken.violation)
+                found = counterexample(machine.start, small, found_by="random")
+                self.fail(story(found))
 
     Case.__name__ = Case.__qualname__ = name
     return Case

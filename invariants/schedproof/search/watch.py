@@ -15,7 +15,6 @@ The timer is a signal. In a child that was forked from another thread than the m
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import sys
@@ -116,6 +115,8 @@ def watch_by_thread(watch: Watch) -> None:
 
 
 def _tick_for_ever(watch: Watch, watched: int) -> None:
+    import ctypes  # rarely needed, and slow to load
+
     while watch.armed:
         time.sleep(TICK_SECONDS)
         if signal.SIGINT in signal.sigpending():

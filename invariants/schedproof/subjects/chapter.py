@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Hashable
 from operator import attrgetter
-from typing import Any
+from typing import Any, NoReturn, Protocol
 
 from schedmodel.lifecycle import State
 from schedmodel.request import FIELDS, RequestState, state_of
@@ -38,9 +38,21 @@ from schedproof.subjects.observation import (
 CHAPTER_FEATURES = frozenset(Feature) - {Feature.STRICT_TYPES}
 ATTRIBUTES = ("queue", "timeline", "clock", "free_kv_blocks")
 _EXTRA_FREE = ("arrival_index", "finish_reason", "_phase", "_state")
-_ATOMS = (int, str, float, bool, type(None), bytes)
+ATOMS = (int, str, float, bool, type(None), bytes)
 
 MakeScheduler = Callable[[Config], Any]
+
+
+class CallCounter(Protocol):
+    """Somebody who watches that calls into the scheduler come back."""
+
+    action: int
+
+
+class CallCount:
+    """A counter that nobody watches."""
+
+    action = 0
 
 
 def from_class(scheduler_class: Callable[..., Any]) -> MakeScheduler:
@@ -63,21 +75,29 @@ class ChapterSubject:
     where it fails otherwise or lacks what the contract needs.
     """
 
-    def __init__(self, make: MakeScheduler, config: Config, strict_types: bool = False) -> None:
+    def __init__(
+        self,
+        make: MakeScheduler,
+        config: Config,
+        strict_types: bool = False,
+        calls: CallCounter | None = None,
+    ) -> None:
         self.config = config
+        self.calls = calls or CallCount()
         self.features = CHAPTER_FEATURES | ({Feature.STRICT_TYPES} if strict_types else set())
         self._make = make
         self._interned: dict[tuple[Any, ...], Row] = {}
-        self._by_arrival = config.policy == "fcfs"
+        self.by_arrival = config.policy == "fcfs"
         self._start(self._construct())
 
     def _construct(self) -> Any:
+        self.calls.action += 1
         try:
             return self._make(self.config)
         except ValueError as error:
             raise PolicyRefused(self.config.policy, str(error)) from error
-        except Exception as error:
-            raise raised("constructor", error) from error
+        except (Exception, SystemExit) as error:
+            self.fail("constructor", error)
 
     def _start(self, scheduler: Any) -> None:
         for name in (*ATTRIBUTES, "enqueue", "step"):
@@ -119,26 +139,26 @@ class ChapterSubject:
         raise SubjectError("contract", "contract.no_such_verb", values)
 
     def _enqueue(self, action: Enqueue) -> Answer:
+        self.calls.action += 1
         try:
             self.scheduler.enqueue(**action.arguments())
         except ValueError as error:
             return Answer(accepted=False, refusal=str(error))
-        except Exception as error:
-            raise raised("enqueue", error) from error
+        except (Exception, SystemExit) as error:
+            self.fail("enqueue", error)
         return Answer(accepted=True)
 
     def _step(self) -> Answer:
         logged = len(self.scheduler.timeline)
+        self.calls.action += 1
         try:
             event = self.scheduler.step()
-        except Exception as error:
-            raise raised("step", error) from error
+        except (Exception, SystemExit) as error:
+            self.fail("step", error)
         timeline = self.scheduler.timeline
         if event is None:
             return Answer(log_kept=len(timeline) == logged)
-        if not isinstance(event, dict) or "request_id" not in event:
-            raise SubjectError("contract", "contract.event", {"got": repr(event)[:200]})
-        values = tuple(_frozen(event.get(name, MISSING)) for name in EVENT_KEYS)
+        values = self.event_values(event)
         kept = len(timeline) == logged + 1 and timeline[-1] == event
         if logged and self._last_event is not None:
             kept = kept and len(timeline) > 1 and timeline[-2] == self._last_event
@@ -151,6 +171,28 @@ class ChapterSubject:
             event=values,
             log_kept=kept,
         )
+
+    @staticmethod
+    def event_values(event: Any) -> tuple[Any, ...]:
+        """A report's values in the order of `EVENT_KEYS`; `SubjectError` if it is no report."""
+        if type(event) is dict and tuple(event) == EVENT_KEYS:
+            return tuple(event.values())
+        if not isinstance(event, dict) or "request_id" not in event:
+            raise SubjectError("contract", "contract.event", {"got": repr(event)[:200]})
+        return tuple(frozen(event.get(name, MISSING)) for name in EVENT_KEYS)
+
+    @staticmethod
+    def fail(call: str, error: BaseException) -> NoReturn:
+        """Tell an exception of the scheduler's apart: out of memory, exited, or just raised."""
+        if isinstance(error, SubjectError):
+            raise error
+        kind = "raised"
+        if isinstance(error, MemoryError):
+            kind = "memory"
+        elif isinstance(error, SystemExit):
+            kind = "exited"
+        values = {"call": call, "type": type(error).__name__, "text": str(error)[:500]}
+        raise SubjectError(kind, f"error.{kind}", values, cause=error) from error
 
     # -- seeing ------------------------------------------------------------
 
@@ -176,7 +218,7 @@ class ChapterSubject:
             if previous is not None and previous.raw == raw:
                 rows.append(previous)
             else:
-                rows.append(self._intern(request, raw, previous, len(rows)))
+                rows.append(self.intern(request, raw, previous, len(rows)))
         return tuple(rows)
 
     def _gone(self, queue: list[Any]) -> list[Any]:
@@ -190,11 +232,12 @@ class ChapterSubject:
             if id(request) not in present and _attribute(request, "status") == "finished"
         ]
 
-    def _intern(
+    def intern(
         self, request: Any, raw: tuple[Any, ...], previous: Row | None, position: int
     ) -> Row:
+        """The row of a request whose values are `raw`; `previous` is its row one action ago."""
         advanced = _advanced(request, previous)
-        key = (raw, advanced, position if self._by_arrival else 0)
+        key = (raw, advanced, position if self.by_arrival else 0)
         row = self._interned.get(key)
         if row is None:
             row = self._interned[key] = _row(request, raw, advanced, position)
@@ -204,16 +247,10 @@ class ChapterSubject:
         if type(self.scheduler) is DecodeSchedulerSim:
             return ()
         return tuple(
-            (name, _frozen(value))
+            (name, frozen(value))
             for name, value in _stored(self.scheduler).items()
             if name not in ATTRIBUTES
         )
-
-
-def raised(call: str, error: Exception) -> SubjectError:
-    """The scheduler raised in one of its calls."""
-    values = {"call": call, "type": type(error).__name__, "text": str(error)}
-    return SubjectError("raised", "error.raised", values, cause=error)
 
 
 def _stored(thing: Any) -> dict[str, Any]:
@@ -225,31 +262,27 @@ def _stored(thing: Any) -> dict[str, Any]:
     return {name: getattr(thing, name) for name in names if hasattr(thing, name)}
 
 
-_read_ours = attrgetter(*RequestState.__slots__)
+read_ours = attrgetter(*RequestState.__slots__[:-1])
+"""Our request's values without its place in the order of arrival, which a row has itself."""
 
 
 def _raw(request: Any) -> tuple[Any, ...]:
     if type(request) is RequestState:
-        return _read_ours(request)
+        return read_ours(request)
     stored = _stored(request)
-    values = tuple(stored.values())
-    return (tuple(stored), *(values if _is_flat(values) else map(_frozen, values)))
+    return tuple(stored), tuple(map(frozen, stored.values()))
 
 
-def _is_flat(values: tuple[Any, ...]) -> bool:
-    return all(isinstance(value, _ATOMS) for value in values)
-
-
-def _frozen(value: Any) -> Any:
+def frozen(value: Any) -> Any:
     """A hashable stand-in that is equal exactly when the values look equal."""
-    if isinstance(value, _ATOMS):
+    if isinstance(value, ATOMS):
         return value
     if isinstance(value, dict):
-        return ("dict", *((_frozen(k), _frozen(v)) for k, v in value.items()))
+        return ("dict", *((frozen(k), frozen(v)) for k, v in value.items()))
     if isinstance(value, (list, tuple)):
-        return (type(value).__name__, *map(_frozen, value))
+        return (type(value).__name__, *map(frozen, value))
     if isinstance(value, (set, frozenset)):
-        return ("set", frozenset(map(_frozen, value)))
+        return ("set", frozenset(map(frozen, value)))
     return value if isinstance(value, Hashable) else repr(value)
 
 
@@ -273,9 +306,9 @@ def _advanced(request: Any, previous: Row | None) -> bool:
 
 
 def _row(request: Any, raw: tuple[Any, ...], advanced: bool, position: int) -> Row:
-    fields = {name: _frozen(_attribute(request, name)) for name in FIELDS}
+    fields = {name: frozen(_attribute(request, name)) for name in FIELDS}
     known = {*FIELDS, *_EXTRA_FREE}
-    extra = {n: _frozen(v) for n, v in _stored(request).items() if n not in known}
+    extra = {n: frozen(v) for n, v in _stored(request).items() if n not in known}
     return make_row(
         raw,
         state=_state(request, fields),

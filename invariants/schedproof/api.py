@@ -1,0 +1,210 @@
+"""`check` in Python: the same search, the same names and the same result as the command.
+
+Rules. `check` does not raise for what is wrong with a scheduler: a broken claim, a crash or
+an endless loop is a result, and the result is false. It raises `UsageError` or `TargetError`
+for what is wrong with the call. Whatever the scheduler does happens in child processes.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time as clock
+import unittest
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from schedmodel import __version__
+from schedproof.claims.catalogue import UnknownClaim, applicable, known_names, select
+from schedproof.claims.claim import Claim
+from schedproof.claims.judge import Judge
+from schedproof.search.policy_runs import Plan, run_plan
+from schedproof.search.profiles import PROFILES, Bounds
+from schedproof.search.results import Counterexample, RunResult
+from schedproof.settings import UsageError, did_you_mean, resolve
+from schedproof.subjects.chapter import ChapterSubject
+from schedproof.subjects.contract import Config
+from schedproof.subjects.sources import source_of
+from schedproof.telling.document import to_document
+from schedproof.telling.language import choose_language
+from schedproof.telling.report import Summary, render_text, tell_story
+
+
+class CheckResult:
+    """What a check came to. False in a condition unless nothing is wrong.
+
+    `verdict` is the worst over `runs` (a lower_snake_case text), `exit_code` what the command
+    would end with, `counterexamples` the violations, `first` the first of them or None. `str`
+    tells all of it; `explain(lang)` in the other language.
+    """
+
+    def __init__(self, summary: Summary, lang: str) -> None:
+        self.summary = summary
+        self.lang = lang
+
+    @property
+    def runs(self) -> tuple[RunResult, ...]:
+        """One result for each policy."""
+        return self.summary.runs
+
+    @property
+    def verdict(self) -> str:
+        """The overall verdict."""
+        return self.summary.verdict.value
+
+    @property
+    def exit_code(self) -> int:
+        """0 when nothing is wrong; see the table of exit codes in the documentation."""
+        return self.summary.exit_code
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong and something was really judged."""
+        return self.exit_code == 0
+
+    @property
+    def counterexamples(self) -> tuple[Counterexample, ...]:
+        """All violations that are told."""
+        return tuple(found for run in self.runs for found in run.counterexamples)
+
+    @property
+    def first(self) -> Counterexample | None:
+        """The first violation, if there is one."""
+        return next(iter(self.counterexamples), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `schedproof check --json`."""
+        return to_document(self.summary, __version__)
+
+    def explain(self, lang: str | None = None) -> str:
+        """All of it as text, in the given language."""
+        return render_text(self.summary, choose_language(lang) if lang else self.lang)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    __repr__ = __str__
+
+
+Progress = Callable[[dict[str, Any]], None]
+
+
+def _ignore(_progress: dict[str, Any]) -> None:
+    """Stands for a listener that was not given."""
+
+
+def check(
+    target: str | type[Any] | None = None,
+    *,
+    policy: str | Sequence[str] | None = None,
+    blocks: int | None = None,
+    requests: int | None = None,
+    seed: int | None = None,
+    time: str | float | None = None,
+    memory: int | None = None,
+    claims: str | Sequence[str] | None = None,
+    profile: str | None = None,
+    lang: str | None = None,
+    factory: str | Callable[..., Any] | None = None,
+    cell: int | None = None,
+    progress: Progress = _ignore,
+) -> CheckResult:
+    """Search for violations in a scheduler; the built-in model when no target is given.
+
+    `target` is a class, or a text as on the command line ("file.py:Class"). `policy` is one
+    name, several, or "all"; `blocks` the pool's size in KV blocks; `requests` the most in one
+    run; `time` the limit for everything, as "30s" or in seconds; `memory` in MiB above what is
+    in use; `claims` ids or families; `factory` a function (policy, blocks, aging_interval) ->
+    scheduler. Options that are None come from the environment, `[tool.schedproof]`, or the
+    defaults. Raises `UsageError` and `TargetError`.
+    """
+    said = {name: value for name, value in locals().items() if name != "progress"}
+    asked = resolve(said)
+    language = choose_language(lang, asked["lang"])
+    plan = make_plan(asked)
+    started = clock.monotonic()
+    runs = run_plan(plan, progress)
+    summary = Summary(plan.source.name, tuple(runs), clock.monotonic() - started)
+    return CheckResult(summary, language)
+
+
+def make_plan(asked: dict[str, Any]) -> Plan:
+    """The plan that resolved options ask for."""
+    profile = PROFILES[asked["profile"]]
+    seed = asked["seed"]
+    if seed is None:
+        seed = profile.seed if profile.seed is not None else secrets.randbelow(10**6)
+    return Plan(
+        source=source_of(asked["target"], asked["factory"], asked["cell"]),
+        policies=asked["policy"],
+        claims=tuple(_claims(asked["claims"])),
+        bounds=Bounds(requests=asked["requests"], blocks=asked["blocks"]),
+        profile=profile,
+        seed=seed,
+        seconds=asked["time"],
+        memory_mib=asked["memory"],
+    )
+
+
+def _claims(names: Sequence[str]) -> list[Claim]:
+    try:
+        return select(names)
+    except UnknownClaim as unknown:
+        known = known_names()
+        meant = did_you_mean(unknown.name, known)
+        text = "usage.unknown_did_you_mean" if meant else "usage.unknown"
+        raise UsageError(
+            text, option="claims", value=unknown.name, allowed=", ".join(known), suggestion=meant
+        ) from None
+
+
+def test_case(
+    target: type[Any] | None = None,
+    *,
+    policy: str = "fixed_priority",
+    blocks: int = 3,
+    requests: int = 3,
+    aging_interval: int = 2,
+    claims: str | Sequence[str] = (),
+    profile: str = "ci",
+    factory: Callable[..., Any] | None = None,
+    name: str | None = None,
+) -> type[unittest.TestCase]:
+    """A test case for your own test file: the Hypothesis machine over your scheduler.
+
+    Assign the result to a name that your test runner collects. `target` is a class (the
+    built-in model when None); `factory` builds a scheduler from (policy, blocks,
+    aging_interval) instead. `profile` is quick, ci (the default: the same runs every time) or
+    deep. A broken claim fails the test with the story of the violation. The scheduler runs in
+    the process of the test. Raises `UsageError` for wrong options and `PolicyRefused` when
+    the scheduler does not have the policy.
+    """
+    from schedproof.search import stateful
+
+    said = {"policy": policy, "blocks": blocks, "requests": requests, "profile": profile}
+    asked = resolve({**said, "claims": claims or None})
+    loaded = source_of(target, factory).load(lambda _part: None)
+    config = Config(asked["policy"][0], asked["blocks"], aging_interval)
+
+    def start(config: Config) -> ChapterSubject:
+        return ChapterSubject(loaded.make, config, loaded.strict_types)
+
+    judge = Judge(applicable(_claims(asked["claims"]), start(config)))
+    bounds = Bounds(requests=asked["requests"], blocks=asked["blocks"])
+    machine = stateful.make_machine(start, config, judge, bounds)
+    title = name or f"{loaded_name(target, factory)}_{policy}"
+    return stateful.test_case(machine, PROFILES[asked["profile"]], title, _story)
+
+
+test_case.__test__ = False  # type: ignore[attr-defined]  # pytest: this is no test itself
+
+
+def loaded_name(target: type[Any] | None, factory: Callable[..., Any] | None) -> str:
+    """A name for a test case, from what it tests."""
+    return getattr(factory or target, "__name__", "DecodeSchedulerSim")
+
+
+def _story(found: Counterexample) -> str:
+    return tell_story(found, choose_language(None))

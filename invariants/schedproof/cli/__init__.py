@@ -1,0 +1,5 @@
+"""The command `schedproof`."""
+
+from schedproof.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,1 @@
+"""Exhaustive search: every state of a scope, level by level, on the real scheduler."""

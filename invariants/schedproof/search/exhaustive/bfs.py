@@ -1,0 +1,263 @@
+"""Breadth-first search, level by level, over the states of a real scheduler.
+
+Rules.
+1. Every edge is judged when it is generated, before anybody asks whether its state is new:
+   a broken edge into a known state is still found.
+2. A level is expanded only after the one before it is complete, and the search stops at
+   the first broken edge. So its length is the least there is, and "no violation within
+   n - 1 actions" is certified by the states of the levels before.
+3. The order is fixed: states in the order they were found, in each first the enqueues by
+   slot and kind, then the step. Among counterexamples of equal length the first is told.
+4. In every state refused calls are tried as well. They are no actions: they add no state,
+   no transition and no depth.
+5. For each state only its parent and the action are kept; a path is rebuilt when needed.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from schedproof.claims.judge import Judge
+from schedproof.search.exhaustive.judging import BROKEN, DRAINS, EdgeMemo
+from schedproof.search.exhaustive.scopes import Scope
+from schedproof.search.exhaustive.space import CLOCK, ROWS, Space, State
+from schedproof.search.pace import Pace
+from schedproof.subjects.actions import STEP, Action, Enqueue
+from schedproof.subjects.contract import Config
+
+LOOK_EVERY = 2048
+CHECK_EVERY = 1009
+STEP_CODE = 0
+KeyOf = Callable[[State], State]
+SpotCheck = Callable[[State, tuple[Action, ...]], None]
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A broken edge: the actions up to and including it, and the ids it breaks."""
+
+    actions: tuple[Action, ...]
+    broken: tuple[str, ...]
+
+
+@dataclass
+class Outcome:
+    """What a search came to. `hits` in the order found; `complete` if nothing was left.
+
+    `stopped_by` is None, "violation", "time", "memory" or "interrupt". `undrained` are paths
+    to steps that did not bring the pool nearer to being drained.
+    """
+
+    distinct_states: int = 1
+    transitions: int = 0
+    depth: int = 0
+    complete: bool = False
+    stopped_by: str | None = None
+    hits: list[Hit] = field(default_factory=list)
+    undrained: list[tuple[Action, ...]] = field(default_factory=list)
+    deepest: list[tuple[Action, ...]] = field(default_factory=list)
+
+
+class Search:
+    """One search of one scope in one space."""
+
+    def __init__(
+        self,
+        space: Space,
+        scope: Scope,
+        config: Config,
+        judge: Judge,
+        pace: Pace,
+        key_of: KeyOf | None = None,
+        keep_going: bool = False,
+        probing: bool = True,
+        spot_check: SpotCheck | None = None,
+    ) -> None:
+        self._space = space
+        self._scope = scope
+        self._pace = pace
+        self._key_of = key_of
+        self._keep_going = keep_going
+        self._probing = probing
+        self._spot_check = spot_check
+        self._judge = judge
+        self._memo = EdgeMemo(judge, config, scope.timed)
+        self._kinds = len(scope.kinds)
+        self._places = {kind: place for place, kind in enumerate(scope.kinds)}
+        self._parents = array("i", [-1])
+        self._codes = array("i", [STEP_CODE])
+        self._clocks = array("i", [0])
+        self._enqueues: dict[tuple[int, int], Enqueue] = {}
+        self._options: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self._broken_before: set[str] = set()
+        self._probes_done = 0
+        self.outcome = Outcome()
+
+    # -- actions -------------------------------------------------------------
+
+    def _codes_for(self, state: State) -> tuple[int, ...]:
+        """Codes of the enqueues that are possible: one for each unused slot and kind."""
+        used = tuple([row.request_id for row in state[ROWS:]])
+        codes = self._options.get(used)
+        if codes is None:
+            codes = self._options[used] = tuple(
+                1 + slot * self._kinds + self._places[kind]
+                for slot, kinds in enumerate(self._scope.slots)
+                if slot not in used
+                for kind in kinds
+            )
+        return codes
+
+    def _enqueue(self, code: int, clock: int) -> Enqueue:
+        clock = clock if self._scope.timed else 0
+        action = self._enqueues.get((code, clock))
+        if action is None:
+            slot, place = divmod(code - 1, self._kinds)
+            action = self._scope.kinds[place].enqueue(slot, clock)
+            self._enqueues[code, clock] = action
+        return action
+
+    def _path(self, index: int) -> tuple[Action, ...]:
+        """The actions from the start to a state."""
+        actions: list[Action] = []
+        while index > 0:
+            code, parent = self._codes[index], self._parents[index]
+            actions.append(self._action(code, self._clocks[parent]))
+            index = parent
+        return tuple(reversed(actions))
+
+    def _action(self, code: int, clock: int) -> Action:
+        return STEP if code == STEP_CODE else self._enqueue(code, clock)
+
+    def _probes(self, state: State) -> list[Enqueue]:
+        """Enqueues that must be refused in this state.
+
+        The size that is zero takes turns, so that each state is asked once, not three times.
+        """
+        unused = len(self._scope.slots)
+        size = ("prompt_len", "max_new_tokens", "required_blocks")[self._probes_done % 3]
+        self._probes_done += 1
+        probes = [Enqueue(**{"request_id": unused, "prompt_len": 1, size: 0})]
+        probes.append(Enqueue(unused, 1, deadline_step=state[CLOCK]))
+        rows = state[ROWS:]
+        live = next((row for row in rows if not row.finished), None)
+        finished = next((row for row in rows if row.finished), None)
+        probes += [Enqueue(row.request_id, 1) for row in (live, finished) if row]
+        return probes
+
+    # -- searching -----------------------------------------------------------
+
+    def run(self) -> Outcome:
+        """Search until nothing is left, something is broken, or the pace says stop."""
+        start = self._space.initial()
+        self._clocks[0] = start[CLOCK]
+        level, base = [start], 0
+        seen = {start if self._key_of is None else self._key_of(start)}
+        outcome = self.outcome
+        while level and outcome.stopped_by is None:
+            following: list[State] = []
+            for place, state in enumerate(level):
+                index = base + place
+                if index % LOOK_EVERY == 0 and self._must_stop(len(level) - place):
+                    break
+                if self._probing:
+                    self._probe(state, index)
+                for code, after in self._edges(state, index):
+                    key = after if self._key_of is None else self._key_of(after)
+                    if key not in seen:
+                        seen.add(key)
+                        following.append(after)
+                        self._remember(index, code, after)
+                if outcome.hits and not self._keep_going:
+                    outcome.stopped_by = "violation"
+                    break
+            base += len(level)
+            if following and outcome.stopped_by is None:
+                outcome.depth += 1
+            level = following
+        outcome.distinct_states = len(seen)
+        outcome.complete = outcome.stopped_by is None
+        self._settle(base)
+        return outcome
+
+    def _edges(self, state: State, index: int) -> Iterator[tuple[int, State]]:
+        """Take every action from a state, and judge it: (code, next state)."""
+        space, memo, outcome = self._space, self._memo, self.outcome
+
+        def path() -> tuple[Action, ...]:
+            return self._path(index)
+
+        clock = state[CLOCK]
+        for code in self._codes_for(state):
+            action = self._enqueue(code, clock)
+            space.enter(state, path)
+            done = space.enqueue(action)
+            outcome.transitions += 1
+            entry = memo.enqueue(code, action, state, done)
+            if entry[BROKEN]:
+                self._broken(index, action, entry)
+            yield code, done.state
+        if any([not row.finished for row in state[ROWS:]]):
+            space.enter(state, path)
+            stepped = space.step()
+            outcome.transitions += 1
+            entry = memo.step(state, stepped)
+            if entry[BROKEN]:
+                self._broken(index, STEP, entry)
+            if not entry[DRAINS] and len(outcome.undrained) < UNDRAINED_MAX:
+                outcome.undrained.append((*self._path(index), STEP))
+            yield STEP_CODE, stepped.state
+
+    def _broken(self, index: int, action: Action, entry: list[object]) -> None:
+        """Note a broken edge, once for each claim that it is the first to break."""
+        ids = tuple(claim.id for claim, _ in entry[BROKEN])  # type: ignore[attr-defined]
+        if self._keep_going and self._broken_before.issuperset(ids):
+            return
+        if self.outcome.hits and not self._keep_going:
+            return
+        self._broken_before.update(ids)
+        self.outcome.hits.append(Hit((*self._path(index), action), ids))
+
+    def _probe(self, state: State, index: int) -> None:
+        probes = self._probes(state)
+        self._space.enter(state, lambda: self._path(index))
+        if self._space.refused_and_unchanged(probes):
+            self._judge.count("INPUT-1", len(probes))
+            self._judge.count("INPUT-2", len(probes))
+            return
+        for probe in probes:
+            self._space.enter(state, lambda: self._path(index))
+            if not self._space.refused_and_unchanged([probe]):
+                self.outcome.hits.append(Hit((*self._path(index), probe), ("INPUT-1", "INPUT-2")))
+                return
+
+    def _remember(self, parent: int, code: int, state: State) -> None:
+        self._parents.append(parent)
+        self._codes.append(code)
+        self._clocks.append(state[CLOCK])
+        index = len(self._parents) - 1
+        if self._spot_check is not None and index % CHECK_EVERY == 0:
+            self._spot_check(state, self._path(index))
+
+    def _must_stop(self, frontier: int) -> bool:
+        pace, outcome = self._pace, self.outcome
+        states = len(self._parents)
+        pace.progress({"states": states, "frontier": frontier, "depth": outcome.depth})
+        if pace.interrupted:
+            outcome.stopped_by = "interrupt"
+        elif time.monotonic() > pace.deadline:
+            outcome.stopped_by = "time"
+        return outcome.stopped_by is not None
+
+    def _settle(self, last_level: int) -> None:
+        self._memo.settle()
+        states = len(self._parents)
+        first = max(0, states - SAMPLE_MAX)
+        self.outcome.deepest = [self._path(index) for index in range(first, states)]
+
+
+UNDRAINED_MAX = 20
+SAMPLE_MAX = 40

@@ -1,0 +1,169 @@
+"""Judging the edges of a state space: each distinct question is asked once.
+
+Rules. A predicate sees the edge and nothing else, so the question is what the edge shows:
+unfinished and changed rows, free blocks, ticks, the report, and the clock where deadlines
+exist. The answer is remembered under exactly that, with a count of how often it came up;
+the counts give how often each claim was exercised, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from schedproof.claims.edge import Edge
+from schedproof.claims.judge import Judge
+from schedproof.claims.liveness import step_drains
+from schedproof.search.exhaustive.space import CLOCK, EXTRAS, FREE, ROWS, Enqueued, State, Stepped
+from schedproof.subjects.actions import STEP, Enqueue
+from schedproof.subjects.contract import Config
+from schedproof.subjects.observation import EVENT_KEYS, Answer, Row, Span
+
+_SERVED, _PHASE, _PREEMPTED = (
+    EVENT_KEYS.index(name) for name in ("request_id", "phase", "preempted_request_id")
+)
+HITS, EXERCISED, BROKEN, DRAINS = 0, 1, 2, 3
+
+
+class EdgeMemo:
+    """Judges edges between states; `timed` tells whether the clock must be shown."""
+
+    def __init__(self, judge: Judge, config: Config, timed: bool) -> None:
+        self._judge = judge
+        self._rules = config.rules()
+        self._capacity = config.blocks
+        self._timed = timed
+        self._known: dict[Hashable, list[Any]] = {}
+
+    def step(self, state: State, stepped: Stepped) -> list[Any]:
+        """The entry of a step's edge; its hit is counted."""
+        after = stepped.state
+        shown, some_finished = _shown(state, after)
+        key = (
+            stepped.event,
+            state[FREE],
+            after[FREE],
+            after[CLOCK] - state[CLOCK],
+            stepped.kept,
+            state[CLOCK] if self._timed else None,
+            some_finished,
+            state[EXTRAS] is after[EXTRAS],
+            shown,
+        )
+        entry = self._known.get(key)
+        if entry is None:
+            entry = self._ask(key, self._step_edge(state, stepped, shown, some_finished))
+        entry[HITS] += 1
+        return entry
+
+    def enqueue(self, code: int, action: Enqueue, state: State, done: Enqueued) -> list[Any]:
+        """The entry of an accepted or refused valid enqueue; `code` stands for the action."""
+        after = done.state
+        shown, some_finished = _shown(state, after)
+        key = (
+            code,
+            done.accepted,
+            state[FREE],
+            after[FREE],
+            after[CLOCK] - state[CLOCK],
+            done.kept,
+            action.deadline_step if self._timed else None,
+            state[CLOCK] if self._timed else None,
+            some_finished,
+            state[EXTRAS] is after[EXTRAS],
+            shown,
+        )
+        entry = self._known.get(key)
+        if entry is None:
+            answer = Answer(accepted=done.accepted, log_kept=done.kept)
+            edge = self._edge(action, answer, state, after, shown, some_finished)
+            entry = self._ask(key, edge)
+        entry[HITS] += 1
+        return entry
+
+    def _step_edge(
+        self, state: State, stepped: Stepped, shown: tuple[Row | None, ...], some_finished: bool
+    ) -> Edge:
+        event = stepped.event
+        answer = Answer(log_kept=stepped.kept)
+        if event is not None:
+            victims = () if event[_PREEMPTED] is None else (event[_PREEMPTED],)
+            span = Span(event[_SERVED], str(event[_PHASE]))
+            answer = Answer(
+                batch=(span,), preempted=victims, event=event, log_kept=stepped.kept
+            )
+        return self._edge(STEP, answer, state, stepped.state, shown, some_finished)
+
+    def _edge(
+        self,
+        action: Any,
+        answer: Answer,
+        state: State,
+        after: State,
+        shown: tuple[Row | None, ...],
+        some_finished: bool,
+    ) -> Edge:
+        return Edge(
+            action=action,
+            answer=answer,
+            before=tuple(row for row in shown[0::2] if row is not None),
+            after=tuple(row for row in shown[1::2] if row is not None),
+            free_before=state[FREE],
+            free_after=after[FREE],
+            capacity=self._capacity,
+            ticks=after[CLOCK] - state[CLOCK],
+            logged=0 if answer.event is None else 1,
+            clock=state[CLOCK] if self._timed else None,
+            rules=self._rules,
+            extras_kept=state[EXTRAS] == after[EXTRAS],
+            some_finished=some_finished,
+        )
+
+    def _ask(self, key: Hashable, edge: Edge) -> list[Any]:
+        exercised, broken = self._judge.ask(edge)
+        entry = [0, exercised, broken, step_drains(edge)]
+        self._known[key] = entry
+        return entry
+
+    def settle(self) -> None:
+        """Add the counts of all remembered edges to the judge's, and begin to count anew."""
+        for entry in self._known.values():
+            self._judge.count_mask(entry[EXERCISED], entry[HITS])
+            entry[HITS] = 0
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def _shown(state: State, after: State) -> tuple[tuple[Row | None, ...], bool]:
+    """Rows that claims may see, before and after in turn, and whether any was finished.
+
+    Both states list requests in the same order; an enqueue adds one.
+    """
+    if len(state) != len(after):
+        return _shown_by_id(state, after)
+    shown: list[Row | None] = []
+    some_finished = False
+    for old, new in zip(state[ROWS:], after[ROWS:], strict=True):
+        if old is not new:
+            if old.request_id != new.request_id:
+                return _shown_by_id(state, after)
+            shown += (old, new)
+        elif old.shown:
+            shown += (old, new)
+        if old.finished:
+            some_finished = True
+    return tuple(shown), some_finished
+
+
+def _shown_by_id(state: State, after: State) -> tuple[tuple[Row | None, ...], bool]:
+    """The same where the order differs: by id, with None for who is not there."""
+    old = {row.request_id: row for row in state[ROWS:]}
+    shown: list[Row | None] = []
+    for row in after[ROWS:]:
+        before = old.pop(row.request_id, None)
+        if before is not row or row.shown:
+            shown += (before, row)
+    for row in old.values():
+        shown += (row, None)
+    return tuple(shown), any(row.finished for row in state[ROWS:])

@@ -1,0 +1,169 @@
+"""Scopes: what an exhaustive search covers, as named data files.
+
+Rules.
+1. A scope is JSON: a menu of request kinds, the pool, and how requests arrive. Closed: each
+   slot arrives at most once, as one of the kinds listed for it; the slot's number is the
+   request's id. Open: requests of any kind arrive without end, at most `active` unfinished
+   ones at a time.
+2. `deadline_in` of a kind counts steps from its arrival; everything else is as in enqueue.
+3. The files are checked against a JSON Schema and then for what a schema cannot say. What
+   is wrong is told with the file and the place in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from schedproof.subjects.actions import Enqueue
+
+CLOSED, OPEN = "closed", "open"
+FOLDER = files("schedproof.search.exhaustive") / "scopes"
+SCHEMA = "scope.schema.json"
+
+
+class ScopeError(Exception):
+    """A scope that cannot be used; `message_id` and `values` name the text that says why."""
+
+    def __init__(self, message_id: str, **values: Any) -> None:
+        super().__init__(message_id, values)
+        self.message_id, self.values = message_id, values
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of request on a menu; sizes as in `Enqueue`."""
+
+    name: str
+    prompt_len: int
+    max_new_tokens: int
+    required_blocks: int
+    priority: int = 0
+    cache_hit: bool = False
+    preemptible: bool = True
+    deadline_in: int | None = None
+
+    def enqueue(self, request_id: int, clock: int) -> Enqueue:
+        """The enqueue of a request of this kind that arrives at `clock`."""
+        return Enqueue(
+            request_id=request_id,
+            prompt_len=self.prompt_len,
+            max_new_tokens=self.max_new_tokens,
+            priority=self.priority,
+            cache_hit=self.cache_hit,
+            required_blocks=self.required_blocks,
+            deadline_step=None if self.deadline_in is None else clock + self.deadline_in,
+            preemptible=self.preemptible,
+        )
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a search covers. `slots[i]` lists the kinds that request i may be (closed scopes).
+
+    `active` is the most unfinished requests at a time (open scopes), 0 for closed ones.
+    """
+
+    name: str
+    blocks: int
+    aging_interval: int
+    kinds: tuple[Kind, ...]
+    slots: tuple[tuple[Kind, ...], ...] = ()
+    active: int = 0
+
+    @property
+    def arrivals(self) -> str:
+        """How requests arrive: "closed" or "open"."""
+        return OPEN if self.active else CLOSED
+
+    @property
+    def timed(self) -> bool:
+        """Whether any kind has a deadline."""
+        return any(kind.deadline_in is not None for kind in self.kinds)
+
+    def resized(self, requests: int | None, blocks: int | None) -> Scope:
+        """The same menu with another number of slots or active requests, or another pool.
+
+        More slots take any kind of the menu.
+        """
+        scope = self if blocks is None else replace(self, blocks=blocks)
+        if requests is None:
+            return scope
+        if scope.active:
+            return replace(scope, active=requests)
+        more = (scope.kinds,) * max(0, requests - len(scope.slots))
+        return replace(scope, slots=scope.slots[:requests] + more)
+
+    def to_bounds(self) -> dict[str, Any]:
+        """The scope as the bounds of a verdict."""
+        requests = self.active or len(self.slots)
+        return {
+            "scope": self.name,
+            "arrivals": self.arrivals,
+            "requests": requests,
+            "blocks": self.blocks,
+            "aging_interval": self.aging_interval,
+            "kinds": len(self.kinds),
+        }
+
+
+def shipped() -> list[str]:
+    """Names of the scopes that come with the package."""
+    names = (path.name for path in FOLDER.iterdir())
+    return sorted(n[: -len(".json")] for n in names if n.endswith(".json") and n != SCHEMA)
+
+
+def load_scope(name: str) -> Scope:
+    """The scope of that name, or in that JSON file. Raises `ScopeError`."""
+    if name in shipped():
+        return _parse((FOLDER / f"{name}.json").read_text("utf-8"), f"{name}.json")
+    path = Path(name)
+    if not path.is_file():
+        raise ScopeError("scope.unknown", name=name, allowed=", ".join(shipped()))
+    try:
+        return _parse(path.read_text("utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScopeError("scope.unreadable", path=str(path), error=str(error)) from None
+
+
+def _parse(text: str, path: str) -> Scope:
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ScopeError(
+            "scope.bad_json", path=path, line=error.lineno, column=error.colno, error=error.msg
+        ) from None
+    _validate(record, path)
+    kinds = {name: Kind(name, **fields) for name, fields in record["menu"].items()}
+    slots = tuple(tuple(_kind(kinds, name, path) for name in slot) for slot in record.get("slots", ()))
+    return Scope(
+        name=record["name"],
+        blocks=record["blocks"],
+        aging_interval=record["aging_interval"],
+        kinds=tuple(kinds.values()),
+        slots=slots,
+        active=record.get("active", 0),
+    )
+
+
+def _kind(kinds: Mapping[str, Kind], name: str, path: str) -> Kind:
+    if name not in kinds:
+        allowed = ", ".join(kinds)
+        raise ScopeError("scope.no_such_kind", path=path, name=name, allowed=allowed)
+    return kinds[name]
+
+
+def _validate(record: Any, path: str) -> None:
+    """Check a record against the schema; the first error is told with its place."""
+    import jsonschema  # only scopes and tests need it, and it takes a while to import
+
+    schema = json.loads((FOLDER / SCHEMA).read_text("utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(record))
+    if error is not None:
+        place = "/".join(map(str, error.absolute_path)) or "/"
+        raise ScopeError("scope.invalid", path=path, place=place, error=error.message)

@@ -1,0 +1,231 @@
+"""Runs of all policies, each in a child process of its own.
+
+Rules.
+1. The user's code is loaded and called in children only. A first child looks whether the
+   scheduler can be used at all, so that a broken file is told once, not once a policy.
+2. Each policy gets its share of the time: all of it when there is a processor for each,
+   less when they must take turns.
+3. Whatever becomes of a child is a result. A child that could not answer gives the verdict
+   error, or incomplete if the reader interrupted it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from schedproof.claims.claim import Claim
+from schedproof.claims.run import StartSubject
+from schedproof.search import isolation
+from schedproof.search.isolation import Channel, Limits, Outcome
+from schedproof.search.outcomes import JsonValue
+from schedproof.search.profiles import Bounds, Profile
+from schedproof.search.random_search import search_randomly, trouble_of
+from schedproof.search.results import RunResult, Trouble, Verdict
+from schedproof.subjects.chapter import ChapterSubject
+from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
+from schedproof.subjects.load_errors import SubjectLoadError, TargetError
+from schedproof.subjects.loading import TODO_NUMBERS
+from schedproof.subjects.sources import Loaded, Source
+
+Tell = Callable[[dict[str, Any]], None]
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to check and how far. `seconds` is for everything together."""
+
+    source: Source
+    policies: tuple[str, ...]
+    claims: tuple[Claim, ...]
+    bounds: Bounds
+    profile: Profile
+    seed: int
+    seconds: float = 30.0
+    memory_mib: int = 1024
+    action_seconds: float = 4.0
+    aging_interval: int = 2
+
+    def config(self, policy: str) -> Config:
+        """The set-up of one policy's scheduler."""
+        return Config(policy, self.bounds.blocks, self.aging_interval)
+
+
+def run_plan(plan: Plan, tell: Tell) -> list[RunResult]:
+    """All results of a plan. Raises `TargetError` when the target names nothing."""
+    limits = Limits(plan.seconds, plan.memory_mib, plan.action_seconds)
+    looked = isolation.run_isolated(lambda channel: _look(plan, channel), limits)
+    notes, failed = _first_look(plan, looked)
+    if failed is not None:
+        return [failed]
+    workers = min(os.cpu_count() or 1, len(plan.policies))
+    share = plan.seconds / math.ceil(len(plan.policies) / workers)
+    outcomes = isolation.run_parallel(
+        [_job(plan, policy) for policy in plan.policies],
+        replace(limits, seconds=share),
+        workers,
+        lambda _index, data: tell(data),
+    )
+    results = [_result(plan, p, o) for p, o in zip(plan.policies, outcomes, strict=True)]
+    return [replace(results[0], notes=(*notes, *results[0].notes)), *results[1:]]
+
+
+# -- in the child ----------------------------------------------------------
+
+
+def _look(plan: Plan, channel: Channel) -> JsonValue:
+    """Load the scheduler and make it once; what is wrong with it, if anything."""
+    try:
+        loaded = _load(plan, channel)
+    except TargetError as error:
+        return {"target": error.to_json()}
+    except SubjectLoadError as error:
+        place = error.place.to_json() if error.place else None
+        trouble = Trouble("load", error.message_id, dict(error.fields), place)
+        return {"trouble": asdict(trouble), "notes": [n.to_json() for n in error.notes]}
+    notes = [note.to_json() for note in loaded.notes]
+    trouble = _open_todos(loaded) or _cannot_be_made(plan, loaded, channel)
+    return {"trouble": asdict(trouble) if trouble else None, "notes": notes}
+
+
+def _load(plan: Plan, channel: Channel) -> Loaded:
+    channel.begin("load")
+    return plan.source.load(channel.begin)
+
+
+def _open_todos(loaded: Loaded) -> Trouble | None:
+    if not loaded.todos:
+        return None
+    still_open = [f"TODO {TODO_NUMBERS[name]} ({name})" for name in loaded.todos]
+    filled = [f"TODO {n} ({name})" for name, n in TODO_NUMBERS.items() if name not in loaded.todos]
+    values = {"open": ", ".join(still_open), "filled": ", ".join(filled)}
+    return Trouble("open_todo", "error.open_todos", values)
+
+
+def _cannot_be_made(plan: Plan, loaded: Loaded, channel: Channel) -> Trouble | None:
+    for policy in plan.policies:
+        try:
+            _start(loaded, channel, plan.config(policy))
+        except PolicyRefused:
+            continue
+        except SubjectError as error:
+            return trouble_of(error, None)
+    return None
+
+
+def _start(loaded: Loaded, channel: Channel, config: Config) -> ChapterSubject:
+    return ChapterSubject(loaded.make, config, loaded.strict_types, channel)
+
+
+def _starter(loaded: Loaded, channel: Channel) -> StartSubject:
+    """Makes subjects; those of one configuration share their table of rows."""
+    first: dict[Config, ChapterSubject] = {}
+
+    def start(config: Config) -> ChapterSubject:
+        known = first.get(config)
+        if known is not None:
+            return known.fresh()
+        return first.setdefault(config, _start(loaded, channel, config))
+
+    return start
+
+
+def _job(plan: Plan, policy: str) -> Callable[[Channel], JsonValue]:
+    def job(channel: Channel) -> JsonValue:
+        loaded = _load(plan, channel)
+        channel.begin(policy)
+        start = _starter(loaded, channel)
+
+        config = plan.config(policy)
+        result = search_randomly(
+            start, config, plan.claims, plan.bounds, plan.profile, plan.seed, channel
+        )
+        return result.to_json()
+
+    return job
+
+
+# -- in the parent ---------------------------------------------------------
+
+
+def _first_look(
+    plan: Plan, outcome: Outcome
+) -> tuple[list[tuple[str, dict[str, Any]]], RunResult | None]:
+    """Notes for the reader, and the failed result if the scheduler cannot be used."""
+    notes: list[tuple[str, dict[str, Any]]] = _notes_on(outcome)
+    policy = plan.policies[0] if len(plan.policies) == 1 else ALL
+    if not isinstance(outcome, isolation.Finished):
+        return notes, _result(plan, policy, outcome)
+    found: Any = outcome.value
+    if "target" in found:
+        raise TargetError.from_json(found["target"])
+    notes = [*notes, *((note["message_id"], note["fields"]) for note in found["notes"])]
+    if found["trouble"] is None:
+        return notes, None
+    return notes, replace(_blank(plan, policy), trouble=_trouble(found["trouble"]), notes=tuple(notes))
+
+
+def _trouble(record: dict[str, Any]) -> Trouble:
+    return Trouble(**{**record, "actions": tuple(record["actions"])})
+
+
+def _notes_on(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
+    notes: list[tuple[str, dict[str, Any]]] = []
+    if outcome.output.lines:
+        first = outcome.output.first[0] if outcome.output.first else ""
+        notes.append(("note.printed", {"lines": outcome.output.lines, "first": first}))
+    if not outcome.isolated:
+        notes.append(("note.not_isolated", {}))
+    return notes
+
+
+def _blank(plan: Plan, policy: str) -> RunResult:
+    return RunResult(
+        policy=policy,
+        search="random",
+        verdict=Verdict.ERROR.value,
+        identity=None,
+        bounds={**asdict(plan.bounds), "aging_interval": plan.aging_interval},
+        distinct_states=None,
+        transitions=0,
+        depth=0,
+        seconds=0.0,
+        seed=plan.seed,
+    )
+
+
+def _result(plan: Plan, policy: str, outcome: Outcome) -> RunResult:
+    """What became of one policy's child."""
+    notes = tuple(_notes_on(outcome))
+    if isinstance(outcome, isolation.Finished) or (
+        isinstance(outcome, isolation.Interrupted) and outcome.returned
+    ):
+        value: Any = outcome.value if isinstance(outcome, isolation.Finished) else outcome.partial
+        result = RunResult.from_json(value)
+        interrupted = result.interrupted or isinstance(outcome, isolation.Interrupted)
+        return replace(result, interrupted=interrupted, notes=(*result.notes, *notes))
+    blank = replace(_blank(plan, policy), seconds=outcome.seconds, notes=notes)
+    if isinstance(outcome, isolation.Interrupted):
+        verdict = Verdict.INCOMPLETE.value
+        return replace(blank, verdict=verdict, interrupted=True, stopped_by="interrupt")
+    return replace(blank, trouble=_trouble_with_child(plan, outcome))
+
+
+def _trouble_with_child(plan: Plan, outcome: Outcome) -> Trouble:
+    place = getattr(outcome, "where", None)
+    where = place.to_json() if place else None
+    if isinstance(outcome, isolation.Hung):
+        return Trouble("hung", "error.hung", {"seconds": plan.action_seconds}, where)
+    if isinstance(outcome, isolation.OutOfMemory):
+        return Trouble("memory", "error.out_of_memory", {"mib": plan.memory_mib}, where)
+    if isinstance(outcome, isolation.Exited):
+        return Trouble("exited", "error.exited_process", {"code": str(outcome.code)}, where)
+    if isinstance(outcome, isolation.Died):
+        return Trouble("exited", "error.died", {"signal": outcome.signal}, where)
+    text = outcome.text if isinstance(outcome, isolation.Crashed) else repr(outcome)
+    kind = "error.raised_base" if where else "error.crashed"
+    return Trouble("raised" if where else "internal", kind, {"text": text}, where)

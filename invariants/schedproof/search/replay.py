@@ -1,0 +1,177 @@
+"""From a violation to a counterexample: repeat it, make it smaller, write it down.
+
+Rules.
+1. A violation counts only if it comes again. It is repeated on new schedulers, and every
+   answer must be the same; a scheduler that answers otherwise is not deterministic, which
+   is an error of its own and spoils every other verdict.
+2. Made smaller means: actions are dropped one at a time as long as the same claim breaks.
+   That gives a short trace, not a proof that it is the shortest.
+3. What each action did is read off the requests, not off the scheduler's report: the
+   report may be what is broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from schedproof.claims.claim import Claim
+from schedproof.claims.judge import Judge
+from schedproof.claims.run import StartSubject
+from schedproof.search.results import Counterexample, Moment, TrailStep
+from schedproof.search.session import ClaimBroken, Session, Violation
+from schedproof.subjects.actions import Action, to_json
+from schedproof.subjects.contract import Config, SubjectError
+from schedproof.subjects.observation import STORED_FIELDS, Answer, Observation, Row
+
+REPEATS = 3
+
+
+def attempt(
+    start: StartSubject, config: Config, judge: Judge, actions: Sequence[Action]
+) -> Violation | None:
+    """Take these actions, drain, judge the run: the first violation, or None."""
+    session = Session(start, config, judge)
+    try:
+        for action in actions:
+            session.do(action)
+        session.drain()
+        session.judge_run()
+    except ClaimBroken as broken:
+        return broken.violation
+    return None
+
+
+def without_drain(violation: Violation) -> tuple[Action, ...]:
+    """The actions up to where the run was drained; draining them again adds the rest."""
+    end = len(violation.actions) - violation.drain_steps
+    return violation.actions[:end]
+
+
+def insist_on_repeating(start: StartSubject, violation: Violation) -> None:
+    """Raise `SubjectError` (not_deterministic) unless every repeat answers the same."""
+    first = _answers(start, violation)
+    for _ in range(REPEATS - 1):
+        for number, (one, other) in enumerate(zip(first, _answers(start, violation)), start=1):
+            if one != other:
+                raise not_deterministic(number, violation.actions)
+
+
+def not_deterministic(number: int, actions: Sequence[Action]) -> SubjectError:
+    """The same actions were answered differently, first at action `number` (from 1)."""
+    values = {"action": number, "actions": [to_json(action) for action in actions]}
+    return SubjectError("not_deterministic", "error.not_deterministic", values)
+
+
+def _answers(start: StartSubject, violation: Violation) -> list[tuple[Answer, Any]]:
+    subject = start(violation.config)
+    return [(subject.do(action), as_plain(subject.observe())) for action in violation.actions]
+
+
+def as_plain(seen: Observation) -> tuple[Any, ...]:
+    """An observation by value: rows of different subjects may be different objects."""
+    return (seen.clock, seen.free, seen.logged, tuple(row.raw for row in seen.rows))
+
+
+def shortened(start: StartSubject, claims: Sequence[Claim], violation: Violation) -> Violation:
+    """The same claim broken by fewer actions, if dropping single ones gets there."""
+    judge = Judge(claims)
+    best = violation
+    position = len(without_drain(best)) - 1
+    while position >= 0:
+        actions = without_drain(best)
+        fewer = actions[:position] + actions[position + 1 :]
+        found = _attempt_safely(start, violation.config, judge, fewer)
+        if found and found.claim.id == best.claim.id and len(found.actions) < len(best.actions):
+            best = found
+        position = min(position, len(without_drain(best))) - 1
+    return best
+
+
+def _attempt_safely(
+    start: StartSubject, config: Config, judge: Judge, actions: Sequence[Action]
+) -> Violation | None:
+    try:
+        return attempt(start, config, judge, actions)
+    except SubjectError:
+        return None  # fewer actions led somewhere else; the trace at hand stays
+
+
+def counterexample(
+    start: StartSubject, violation: Violation, found_by: str, shortest: bool = False
+) -> Counterexample:
+    """All that telling a violation needs, from one more replay."""
+    subject = start(violation.config)
+    seen = before = subject.observe()
+    trail = []
+    for action in violation.actions:
+        before = seen
+        answer = subject.do(action)
+        seen = subject.observe()
+        trail.append(_trail_step(before, answer, seen))
+    judged_run = violation.edge is None
+    return Counterexample(
+        claim=violation.claim.id,
+        also_broken=violation.also_broken,
+        policy=violation.config.policy,
+        blocks=violation.config.blocks,
+        aging_interval=violation.config.aging_interval,
+        actions=tuple(to_json(action) for action in violation.actions),
+        shortest=shortest,
+        found_by=found_by,
+        text=violation.breach.text,
+        values={name: plain(value) for name, value in violation.breach.values.items()},
+        guilty=violation.breach.guilty,
+        trail=tuple(trail),
+        before=None if judged_run else _moment(before),
+        after=None if judged_run else _moment(seen),
+    )
+
+
+def _trail_step(before: Observation, answer: Answer, after: Observation) -> TrailStep:
+    known = {row.request_id: row for row in before.rows}
+    pairs = [(known.get(row.request_id), row) for row in after.rows]
+    victims = tuple(
+        row.request_id for old, row in pairs if old and old.admitted and _gave_way(row)
+    )
+    step = TrailStep(after.free, preempted=victims, refused=answer.accepted is False)
+    if not answer.batch:
+        return step
+    span = answer.batch[0]
+    served = next((pair for pair in pairs if pair[1].request_id == span.request_id), None)
+    old, new = served or (None, None)
+    return replace(
+        step,
+        served=plain(span.request_id),
+        ran=span.phase,
+        generated=new.generated_len if new else None,
+        admitted=bool(old and not old.admitted),
+        finished=bool(new and new.finished),
+    )
+
+
+def _gave_way(row: Row) -> bool:
+    return not row.admitted and not row.finished
+
+
+def _moment(seen: Observation) -> Moment:
+    requests = {
+        str(row.request_id): {
+            "state": None if row.state is None else row.state.value,
+            **{name: plain(getattr(row, name)) for name in STORED_FIELDS},
+            **{name: plain(value) for name, value in row.extra},
+        }
+        for row in seen.rows
+    }
+    held = sum(row.held_blocks for row in seen.rows)
+    return Moment(seen.clock, seen.free, held, requests)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it; what it cannot hold is told by its repr."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float) and value == value and abs(value) != float("inf"):
+        return value
+    return repr(value)

@@ -1,0 +1,97 @@
+"""Where a scheduler comes from: ours, a class at hand, a target, or a factory.
+
+Rules. A source is a name and a way to load it. Loading runs the user's code, so it happens
+in the child process; naming does not. A factory is called with policy, blocks and
+aging_interval by name and returns a scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from schedmodel import DecodeSchedulerSim
+from schedproof.subjects.chapter import MakeScheduler, from_class
+from schedproof.subjects.contract import Config
+from schedproof.subjects.loading import Note, load_callable, load_class, open_todos, parse_target
+
+BUILT_IN = "schedmodel:DecodeSchedulerSim"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A scheduler ready to be made. `todos` are the exercise's methods still open in it.
+
+    `strict_types` tells that wrong types must be refused: only our own model promises that.
+    """
+
+    make: MakeScheduler
+    strict_types: bool = False
+    todos: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+Before = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scheduler's name, and how to load it; `load` is told what runs next."""
+
+    name: str
+    load: Callable[[Before], Loaded]
+
+
+def source_of(
+    target: str | type[Any] | None = None,
+    factory: str | Callable[..., Any] | None = None,
+    cell: int | None = None,
+) -> Source:
+    """The source that a target (text, class or None for ours) or a factory names.
+
+    Raises `TargetError` for a text that can name nothing.
+    """
+    if factory is not None:
+        return _of_factory(factory, cell)
+    if target is None:
+        return Source(BUILT_IN, lambda _before: _loaded(DecodeSchedulerSim, ()))
+    if isinstance(target, type):
+        return Source(target.__qualname__, lambda _before: _loaded(target, ()))
+    return _of_target(target, cell)
+
+
+def _of_target(text: str, cell: int | None) -> Source:
+    target = parse_target(text)
+
+    def load(before: Before) -> Loaded:
+        found = load_class(target, cell, before=before)
+        return _loaded(found.cls, found.notes)
+
+    return Source(text, load)
+
+
+def _of_factory(factory: str | Callable[..., Any], cell: int | None) -> Source:
+    if callable(factory):
+        return Source(getattr(factory, "__qualname__", repr(factory)), lambda _before: Loaded(_called(factory)))
+    target = parse_target(factory)
+
+    def load(before: Before) -> Loaded:
+        found = load_callable(target, cell, before=before)
+        return Loaded(_called(found.function), notes=found.notes)
+
+    return Source(factory, load)
+
+
+def _loaded(cls: type[Any], notes: tuple[Note, ...]) -> Loaded:
+    ours = issubclass(cls, DecodeSchedulerSim)
+    return Loaded(from_class(cls), ours, tuple(open_todos(cls)), notes)
+
+
+def _called(factory: Callable[..., Any]) -> MakeScheduler:
+    def make(config: Config) -> Any:
+        return factory(
+            policy=config.policy, blocks=config.blocks, aging_interval=config.aging_interval
+        )
+
+    return make
