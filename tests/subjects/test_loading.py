@@ -89,6 +89,7 @@ def test_a_notebook_is_told_by_its_suffix(tmp_path: Path) -> None:
         ("C:\\code\\sched.py", "target.no_file_did_you_mean"),
         ("shed.py:Scheduler", "target.no_file_did_you_mean"),
         ("folder/", "target.folder"),
+        ("empty/", "target.folder_empty"),
         ("notes.txt:Scheduler", "target.not_a_python_file"),
         ("sched.py:not a name", "target.bad_name"),
         ("what is this?", "target.not_understood"),
@@ -100,6 +101,7 @@ def test_what_leads_nowhere_is_named(tmp_path: Path, text: str, message_id: str)
     write(tmp_path / "sched.py", SCHEDULER)
     write(tmp_path / "notes.txt", "")
     write(tmp_path / "folder" / "other.py", "")
+    (tmp_path / "empty").mkdir()
     with pytest.raises(TargetError) as caught:
         parse_target(text)
     assert caught.value.message_id == message_id

@@ -108,6 +108,13 @@ def test_a_cell_without_the_class_is_refused(tmp_path: Path, cell: int, message_
     assert caught.value.message_id == message_id
 
 
+def test_a_cell_without_any_scheduler_is_refused(tmp_path: Path) -> None:
+    notebook(tmp_path / "n.ipynb", FIRST, "x = 1")
+    with pytest.raises(TargetError) as caught:
+        load_class(parse_target("n.ipynb"), 2)
+    assert caught.value.message_id == "target.nothing_in_cell"
+
+
 def test_a_cell_of_a_file_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "s.py", SCHEDULER)
     with pytest.raises(TargetError) as caught:

@@ -271,7 +271,8 @@ def _load_from_notebook(
             if error is not None and defines(cell.source, target.name, wanted):
                 raise load_failure(error, notes=tuple(run.notes[:-1])) from error
     if only is not None:
-        raise TargetError("target.not_in_cell", name=target.name, path=target.where, cell=str(only))
+        found = "target.not_in_cell" if target.name else "target.nothing_in_cell"
+        raise TargetError(found, name=target.name, path=target.where, cell=str(only))
     with _subject_code():
         return pick(run.module, target, wanted)
 

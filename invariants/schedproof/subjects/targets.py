@@ -8,7 +8,6 @@ scheduler is meant, which only loading can find. Nothing of the subject is read 
 
 from __future__ import annotations
 
-import difflib
 import keyword
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +60,8 @@ def parse_target(text: str) -> Target:
 
 def closest(name: str, names: Iterable[str]) -> str:
     """The one of `names` that was probably meant; "" if none is near."""
+    import difflib  # slow to load, and only a mistake needs it
+
     by_lower = {other.lower(): other for other in names}
     found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[found[0]] if found else ""
@@ -86,7 +87,9 @@ def _nothing_there(where: str, text: str) -> TargetError:
     """The error for a text that is neither an existing file nor a module's name."""
     path = Path(where).expanduser()
     if _is_folder(path):
-        return TargetError("target.folder", path=where, available=", ".join(_files_of(path)))
+        files = _files_of(path)
+        found = "target.folder" if files else "target.folder_empty"
+        return TargetError(found, path=where, available=", ".join(files))
     if path.suffix.lower() in _KIND_OF_SUFFIX or "/" in where or "\\" in where:
         near = closest(path.name, _files_of(path.parent))
         suggestion = str(path.with_name(near)) if near else ""
