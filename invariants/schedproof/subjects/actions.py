@@ -29,8 +29,8 @@ class Enqueue:
     preemptible: Any = True
 
     def arguments(self) -> dict[str, Any]:
-        """All eight arguments by name."""
-        return {name: getattr(self, name) for name in ENQUEUE_ARGUMENTS}
+        """All eight arguments by name; not to be changed."""
+        return self.__dict__
 
 
 ENQUEUE_ARGUMENTS = tuple(field.name for field in fields(Enqueue))

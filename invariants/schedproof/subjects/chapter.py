@@ -213,12 +213,12 @@ class ChapterSubject:
         before = {row.request_id: row for row in self._rows}
         rows = []
         for request in queue + self._gone(queue):
-            raw = _raw(request)
+            names, raw = _names_and_values(request)
             previous = before.get(_attribute(request, "request_id"))
-            if previous is not None and previous.raw == raw:
+            if previous is not None and previous.raw == raw and previous.names == names:
                 rows.append(previous)
             else:
-                rows.append(self.intern(request, raw, previous, len(rows)))
+                rows.append(self.intern(request, names, raw, previous, len(rows)))
         return tuple(rows)
 
     def _gone(self, queue: list[Any]) -> list[Any]:
@@ -233,14 +233,19 @@ class ChapterSubject:
         ]
 
     def intern(
-        self, request: Any, raw: tuple[Any, ...], previous: Row | None, position: int
+        self,
+        request: Any,
+        names: tuple[str, ...],
+        raw: tuple[Any, ...],
+        previous: Row | None,
+        position: int,
     ) -> Row:
-        """The row of a request whose values are `raw`; `previous` is its row one action ago."""
+        """The row of a request with these values; `previous` is its row one action ago."""
         advanced = _advanced(request, previous)
-        key = (raw, advanced, position if self.by_arrival else 0)
+        key = (names, raw, advanced, position if self.by_arrival else 0)
         row = self._interned.get(key)
         if row is None:
-            row = self._interned[key] = _row(request, raw, advanced, position)
+            row = self._interned[key] = _row(request, names, raw, advanced, position)
         return row
 
     def _extras(self) -> tuple[tuple[str, Any], ...]:
@@ -262,13 +267,14 @@ def _stored(thing: Any) -> dict[str, Any]:
     return {name: getattr(thing, name) for name in names if hasattr(thing, name)}
 
 
-read_ours = attrgetter(*RequestState.__slots__[:-1])
+OUR_NAMES = RequestState.__slots__[:-1]
+read_ours = attrgetter(*OUR_NAMES)
 """Our request's values without its place in the order of arrival, which a row has itself."""
 
 
-def _raw(request: Any) -> tuple[Any, ...]:
+def _names_and_values(request: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     if type(request) is RequestState:
-        return read_ours(request)
+        return OUR_NAMES, read_ours(request)
     stored = _stored(request)
     return tuple(stored), tuple(map(frozen, stored.values()))
 
@@ -305,11 +311,14 @@ def _advanced(request: Any, previous: Row | None) -> bool:
     return previous.advanced or progress != (previous.phase, previous.generated_len)
 
 
-def _row(request: Any, raw: tuple[Any, ...], advanced: bool, position: int) -> Row:
+def _row(
+    request: Any, names: tuple[str, ...], raw: tuple[Any, ...], advanced: bool, position: int
+) -> Row:
     fields = {name: frozen(_attribute(request, name)) for name in FIELDS}
     known = {*FIELDS, *_EXTRA_FREE}
     extra = {n: frozen(v) for n, v in _stored(request).items() if n not in known}
     return make_row(
+        names,
         raw,
         state=_state(request, fields),
         held_blocks=fields["required_blocks"] if fields.pop("admitted") else 0,

@@ -29,7 +29,7 @@ class Row:
     where the scheduler's own status is none of the known ones. `arrival_index` counts
     accepted requests from 0. `advanced` tells whether the request has been served since
     its last preemption (True before the first one). `extra` holds every further attribute
-    as (name, value). `raw` is what the row was read from.
+    as (name, value). `raw` are all values as they were read, `names` their names.
     """
 
     request_id: int
@@ -51,6 +51,7 @@ class Row:
     finish_reason: str | None
     advanced: bool
     extra: tuple[tuple[str, Any], ...]
+    names: tuple[str, ...]
     raw: tuple[Any, ...]
     admitted: bool
     done: bool
@@ -60,12 +61,13 @@ class Row:
     shown: bool
 
 
-def make_row(raw: tuple[Any, ...], **stored: Any) -> Row:
+def make_row(names: tuple[str, ...], raw: tuple[Any, ...], **stored: Any) -> Row:
     """A row from its stored fields; the derived ones are worked out here, once."""
     done = stored["generated_len"] >= stored["max_new_tokens"]
     state, held = stored["state"], stored["held_blocks"]
     row = Row(
         **stored,
+        names=names,
         raw=raw,
         admitted=held > 0,
         done=done,

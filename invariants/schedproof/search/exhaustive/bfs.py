@@ -15,9 +15,10 @@ Rules.
 
 from __future__ import annotations
 
+import gc
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from schedproof.claims.judge import Judge
@@ -31,6 +32,7 @@ from schedproof.subjects.contract import Config
 LOOK_EVERY = 2048
 CHECK_EVERY = 1009
 STEP_CODE = 0
+SIZES = ("prompt_len", "max_new_tokens", "required_blocks")
 KeyOf = Callable[[State], State]
 SpotCheck = Callable[[State, tuple[Action, ...]], None]
 
@@ -94,12 +96,16 @@ class Search:
         self._options: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._broken_before: set[str] = set()
         self._probes_done = 0
+        self._seen: set[State] = set()
+        self._wrong: dict[tuple[str, int], Enqueue] = {}
         self.outcome = Outcome()
 
     # -- actions -------------------------------------------------------------
 
     def _codes_for(self, state: State) -> tuple[int, ...]:
         """Codes of the enqueues that are possible: one for each unused slot and kind."""
+        if len(state) == ROWS + len(self._scope.slots):
+            return ()
         used = tuple([row.request_id for row in state[ROWS:]])
         codes = self._options.get(used)
         if codes is None:
@@ -137,16 +143,23 @@ class Search:
 
         The size that is zero takes turns, so that each state is asked once, not three times.
         """
-        unused = len(self._scope.slots)
-        size = ("prompt_len", "max_new_tokens", "required_blocks")[self._probes_done % 3]
-        self._probes_done += 1
-        probes = [Enqueue(**{"request_id": unused, "prompt_len": 1, size: 0})]
-        probes.append(Enqueue(unused, 1, deadline_step=state[CLOCK]))
+        self._probes_done = turn = (self._probes_done + 1) % len(SIZES)
+        probes = [self._probe_of(SIZES[turn], 0), self._probe_of("deadline_step", state[CLOCK])]
         rows = state[ROWS:]
-        live = next((row for row in rows if not row.finished), None)
-        finished = next((row for row in rows if row.finished), None)
-        probes += [Enqueue(row.request_id, 1) for row in (live, finished) if row]
+        for finished in (False, True):
+            for row in rows:
+                if row.finished is finished:
+                    probes.append(self._probe_of("request_id", row.request_id))
+                    break
         return probes
+
+    def _probe_of(self, name: str, value: int) -> Enqueue:
+        """An enqueue that is right but for one argument."""
+        probe = self._wrong.get((name, value))
+        if probe is None:
+            right = {"request_id": len(self._scope.slots), "prompt_len": 1}
+            probe = self._wrong[name, value] = Enqueue(**{**right, name: value})
+        return probe
 
     # -- searching -----------------------------------------------------------
 
@@ -155,61 +168,74 @@ class Search:
         start = self._space.initial()
         self._clocks[0] = start[CLOCK]
         level, base = [start], 0
-        seen = {start if self._key_of is None else self._key_of(start)}
+        self._seen.add(start if self._key_of is None else self._key_of(start))
         outcome = self.outcome
-        while level and outcome.stopped_by is None:
-            following: list[State] = []
-            for place, state in enumerate(level):
-                index = base + place
-                if index % LOOK_EVERY == 0 and self._must_stop(len(level) - place):
-                    break
-                if self._probing:
-                    self._probe(state, index)
-                for code, after in self._edges(state, index):
-                    key = after if self._key_of is None else self._key_of(after)
-                    if key not in seen:
-                        seen.add(key)
-                        following.append(after)
-                        self._remember(index, code, after)
-                if outcome.hits and not self._keep_going:
-                    outcome.stopped_by = "violation"
-                    break
+        while level:
+            following = self._expand(level, base)
+            if outcome.stopped_by is not None:
+                break
+            outcome.depth += 1 if following else 0
             base += len(level)
-            if following and outcome.stopped_by is None:
-                outcome.depth += 1
             level = following
-        outcome.distinct_states = len(seen)
+            gc.freeze()  # states stay: no use in looking through them for garbage again
+        outcome.distinct_states = len(self._seen)
         outcome.complete = outcome.stopped_by is None
-        self._settle(base)
+        self._settle()
         return outcome
 
-    def _edges(self, state: State, index: int) -> Iterator[tuple[int, State]]:
-        """Take every action from a state, and judge it: (code, next state)."""
-        space, memo, outcome = self._space, self._memo, self.outcome
+    def _expand(self, level: list[State], base: int) -> list[State]:
+        """Take every action from every state of a level; the new states, in order."""
+        following: list[State] = []
+        for index, state in enumerate(level, start=base):
+            if index % LOOK_EVERY == 0 and self._must_stop(base + len(level) - index):
+                break
+            if self._probing:
+                self._probe(state, index)
+            for code in self._codes_for(state):
+                self._take_enqueue(code, state, index, following)
+            for row in state[ROWS:]:
+                if not row.finished:
+                    self._take_step(state, index, following)
+                    break
+            if self.outcome.hits and not self._keep_going:
+                self.outcome.stopped_by = "violation"
+                break
+        return following
 
-        def path() -> tuple[Action, ...]:
-            return self._path(index)
+    def _take_step(self, state: State, index: int, following: list[State]) -> None:
+        self._space.enter(state, index, self._path)
+        after, event, kept = self._space.step()
+        self.outcome.transitions += 1
+        entry = self._memo.step(state, after, event, kept)
+        if entry[BROKEN]:
+            self._broken(index, STEP, entry)
+        if not entry[DRAINS] and len(self.outcome.undrained) < UNDRAINED_MAX:
+            self.outcome.undrained.append((*self._path(index), STEP))
+        self._add(after, index, STEP_CODE, following)
 
-        clock = state[CLOCK]
-        for code in self._codes_for(state):
-            action = self._enqueue(code, clock)
-            space.enter(state, path)
-            done = space.enqueue(action)
-            outcome.transitions += 1
-            entry = memo.enqueue(code, action, state, done)
-            if entry[BROKEN]:
-                self._broken(index, action, entry)
-            yield code, done.state
-        if any([not row.finished for row in state[ROWS:]]):
-            space.enter(state, path)
-            stepped = space.step()
-            outcome.transitions += 1
-            entry = memo.step(state, stepped)
-            if entry[BROKEN]:
-                self._broken(index, STEP, entry)
-            if not entry[DRAINS] and len(outcome.undrained) < UNDRAINED_MAX:
-                outcome.undrained.append((*self._path(index), STEP))
-            yield STEP_CODE, stepped.state
+    def _take_enqueue(self, code: int, state: State, index: int, following: list[State]) -> None:
+        action = self._enqueue(code, state[CLOCK])
+        self._space.enter(state, index, self._path)
+        after, accepted, kept = self._space.enqueue(action)
+        self.outcome.transitions += 1
+        entry = self._memo.enqueue(code, action, state, after, accepted, kept)
+        if entry[BROKEN]:
+            self._broken(index, action, entry)
+        self._add(after, index, code, following)
+
+    def _add(self, state: State, parent: int, code: int, following: list[State]) -> None:
+        """Keep a state if it is new."""
+        key = state if self._key_of is None else self._key_of(state)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        following.append(state)
+        self._parents.append(parent)
+        self._codes.append(code)
+        self._clocks.append(state[CLOCK])
+        index = len(self._parents) - 1
+        if self._spot_check is not None and index % CHECK_EVERY == 0:
+            self._spot_check(state, self._path(index))
 
     def _broken(self, index: int, action: Action, entry: list[object]) -> None:
         """Note a broken edge, once for each claim that it is the first to break."""
@@ -223,24 +249,16 @@ class Search:
 
     def _probe(self, state: State, index: int) -> None:
         probes = self._probes(state)
-        self._space.enter(state, lambda: self._path(index))
+        self._space.enter(state, index, self._path)
         if self._space.refused_and_unchanged(probes):
             self._judge.count("INPUT-1", len(probes))
             self._judge.count("INPUT-2", len(probes))
             return
         for probe in probes:
-            self._space.enter(state, lambda: self._path(index))
+            self._space.enter(state, index, self._path)
             if not self._space.refused_and_unchanged([probe]):
                 self.outcome.hits.append(Hit((*self._path(index), probe), ("INPUT-1", "INPUT-2")))
                 return
-
-    def _remember(self, parent: int, code: int, state: State) -> None:
-        self._parents.append(parent)
-        self._codes.append(code)
-        self._clocks.append(state[CLOCK])
-        index = len(self._parents) - 1
-        if self._spot_check is not None and index % CHECK_EVERY == 0:
-            self._spot_check(state, self._path(index))
 
     def _must_stop(self, frontier: int) -> bool:
         pace, outcome = self._pace, self.outcome
@@ -252,7 +270,8 @@ class Search:
             outcome.stopped_by = "time"
         return outcome.stopped_by is not None
 
-    def _settle(self, last_level: int) -> None:
+    def _settle(self) -> None:
+        gc.unfreeze()
         self._memo.settle()
         states = len(self._parents)
         first = max(0, states - SAMPLE_MAX)

@@ -14,7 +14,7 @@ from typing import Any
 from schedproof.claims.edge import Edge
 from schedproof.claims.judge import Judge
 from schedproof.claims.liveness import step_drains
-from schedproof.search.exhaustive.space import CLOCK, EXTRAS, FREE, ROWS, Enqueued, State, Stepped
+from schedproof.search.exhaustive.space import CLOCK, EXTRAS, FREE, ROWS, State
 from schedproof.subjects.actions import STEP, Enqueue
 from schedproof.subjects.contract import Config
 from schedproof.subjects.observation import EVENT_KEYS, Answer, Row, Span
@@ -35,16 +35,17 @@ class EdgeMemo:
         self._timed = timed
         self._known: dict[Hashable, list[Any]] = {}
 
-    def step(self, state: State, stepped: Stepped) -> list[Any]:
+    def step(
+        self, state: State, after: State, event: tuple[Any, ...] | None, kept: bool
+    ) -> list[Any]:
         """The entry of a step's edge; its hit is counted."""
-        after = stepped.state
         shown, some_finished = _shown(state, after)
         key = (
-            stepped.event,
+            event,
             state[FREE],
             after[FREE],
             after[CLOCK] - state[CLOCK],
-            stepped.kept,
+            kept,
             state[CLOCK] if self._timed else None,
             some_finished,
             state[EXTRAS] is after[EXTRAS],
@@ -52,47 +53,36 @@ class EdgeMemo:
         )
         entry = self._known.get(key)
         if entry is None:
-            entry = self._ask(key, self._step_edge(state, stepped, shown, some_finished))
-        entry[HITS] += 1
-        return entry
-
-    def enqueue(self, code: int, action: Enqueue, state: State, done: Enqueued) -> list[Any]:
-        """The entry of an accepted or refused valid enqueue; `code` stands for the action."""
-        after = done.state
-        shown, some_finished = _shown(state, after)
-        key = (
-            code,
-            done.accepted,
-            state[FREE],
-            after[FREE],
-            after[CLOCK] - state[CLOCK],
-            done.kept,
-            action.deadline_step if self._timed else None,
-            state[CLOCK] if self._timed else None,
-            some_finished,
-            state[EXTRAS] is after[EXTRAS],
-            shown,
-        )
-        entry = self._known.get(key)
-        if entry is None:
-            answer = Answer(accepted=done.accepted, log_kept=done.kept)
-            edge = self._edge(action, answer, state, after, shown, some_finished)
+            answer = _answer_of(event, kept)
+            edge = self._edge(STEP, answer, state, after, shown, some_finished)
             entry = self._ask(key, edge)
         entry[HITS] += 1
         return entry
 
-    def _step_edge(
-        self, state: State, stepped: Stepped, shown: tuple[Row | None, ...], some_finished: bool
-    ) -> Edge:
-        event = stepped.event
-        answer = Answer(log_kept=stepped.kept)
-        if event is not None:
-            victims = () if event[_PREEMPTED] is None else (event[_PREEMPTED],)
-            span = Span(event[_SERVED], str(event[_PHASE]))
-            answer = Answer(
-                batch=(span,), preempted=victims, event=event, log_kept=stepped.kept
-            )
-        return self._edge(STEP, answer, state, stepped.state, shown, some_finished)
+    def enqueue(
+        self, code: int, action: Enqueue, state: State, after: State, accepted: bool, kept: bool
+    ) -> list[Any]:
+        """The entry of a valid enqueue's edge; `code` stands for the action in the question."""
+        shown, some_finished = _shown(state, after)
+        key = (
+            code,
+            accepted,
+            state[FREE],
+            after[FREE],
+            after[CLOCK] - state[CLOCK],
+            kept,
+            (action.deadline_step, state[CLOCK]) if self._timed else None,
+            some_finished,
+            state[EXTRAS] is after[EXTRAS],
+            shown,
+        )
+        entry = self._known.get(key)
+        if entry is None:
+            answer = Answer(accepted=accepted, log_kept=kept)
+            edge = self._edge(action, answer, state, after, shown, some_finished)
+            entry = self._ask(key, edge)
+        entry[HITS] += 1
+        return entry
 
     def _edge(
         self,
@@ -135,6 +125,15 @@ class EdgeMemo:
         return len(self._known)
 
 
+def _answer_of(event: tuple[Any, ...] | None, kept: bool) -> Answer:
+    """A step's answer, from its report."""
+    if event is None:
+        return Answer(log_kept=kept)
+    victims = () if event[_PREEMPTED] is None else (event[_PREEMPTED],)
+    span = Span(event[_SERVED], str(event[_PHASE]))
+    return Answer(batch=(span,), preempted=victims, event=event, log_kept=kept)
+
+
 def _shown(state: State, after: State) -> tuple[tuple[Row | None, ...], bool]:
     """Rows that claims may see, before and after in turn, and whether any was finished.
 
@@ -144,7 +143,7 @@ def _shown(state: State, after: State) -> tuple[tuple[Row | None, ...], bool]:
         return _shown_by_id(state, after)
     shown: list[Row | None] = []
     some_finished = False
-    for old, new in zip(state[ROWS:], after[ROWS:], strict=True):
+    for old, new in zip(state[ROWS:], after[ROWS:]):  # noqa: B905  equal lengths, hot path
         if old is not new:
             if old.request_id != new.request_id:
                 return _shown_by_id(state, after)

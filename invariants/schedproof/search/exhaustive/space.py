@@ -16,34 +16,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol, Union
 
 from schedmodel.scheduler import DecodeSchedulerSim
 from schedproof.subjects.actions import STEP, Action, Enqueue
-from schedproof.subjects.chapter import ATOMS, ATTRIBUTES, ChapterSubject, read_ours
+from schedproof.subjects.chapter import (
+    ATOMS,
+    ATTRIBUTES,
+    OUR_NAMES,
+    ChapterSubject,
+    read_ours,
+)
 from schedproof.subjects.observation import Observation, Row
 
 State = tuple[Any, ...]
 Extras = tuple[tuple[str, Any], ...]
 FREE, CLOCK, EXTRAS, ROWS = 0, 1, 2, 3
-Path = Callable[[], Sequence[Action]]
+PathTo = Callable[[int], Sequence[Action]]
 
 
-class Stepped(NamedTuple):
-    """What a step led to: the next state, the report's values (None if nobody was served),
-    and whether the log was kept."""
+Stepped = tuple[State, Union[tuple[Any, ...], None], bool]
+"""What a step led to: the next state, the report's values (None if nobody was served), and
+whether the log was kept."""
 
-    state: State
-    event: tuple[Any, ...] | None
-    kept: bool
-
-
-class Enqueued(NamedTuple):
-    """What an enqueue led to: the next state, and whether it was accepted."""
-
-    state: State
-    accepted: bool
-    kept: bool
+Enqueued = tuple[State, bool, bool]
+"""What an enqueue led to: the next state, whether it was accepted, whether the log was kept."""
 
 
 class NotFlat(Exception):
@@ -59,8 +56,8 @@ class Space(Protocol):
         """The state at the start."""
         ...
 
-    def enter(self, state: State, path: Path) -> None:
-        """Bring the scheduler into a state; `path` gives the actions that lead there."""
+    def enter(self, state: State, index: int, path_to: PathTo) -> None:
+        """Bring the scheduler into state number `index`; `path_to` gives the way there."""
         ...
 
     def step(self) -> Stepped:
@@ -94,13 +91,12 @@ class ByReplay:
         self._first = subject
         self._by_id = by_id
         self._path: Sequence[Action] = ()
-        self._entered: State = ()
 
     def initial(self) -> State:
         return flat_state(self._first.fresh().observe(), self._by_id)
 
-    def enter(self, state: State, path: Path) -> None:
-        self._path, self._entered = path(), state
+    def enter(self, state: State, index: int, path_to: PathTo) -> None:
+        self._path = path_to(index)
 
     def _arrived(self) -> ChapterSubject:
         subject = self._first.fresh()
@@ -113,14 +109,14 @@ class ByReplay:
     def step(self) -> Stepped:
         subject = self._arrived()
         answer = subject.do(STEP)
-        return Stepped(flat_state(subject.observe(), self._by_id), answer.event, answer.log_kept)
+        return flat_state(subject.observe(), self._by_id), answer.event, answer.log_kept
 
     def enqueue(self, action: Enqueue) -> Enqueued:
         subject = self._arrived()
         logged = len(subject.scheduler.timeline)
         accepted = bool(subject.do(action).accepted)
         kept = len(subject.scheduler.timeline) == logged
-        return Enqueued(flat_state(subject.observe(), self._by_id), accepted, kept)
+        return flat_state(subject.observe(), self._by_id), accepted, kept
 
     def refused_and_unchanged(self, probes: Sequence[Enqueue]) -> bool:
         subject = self._arrived()
@@ -130,7 +126,10 @@ class ByReplay:
 
 
 class InPlace:
-    """A scheduler whose whole state lies in plain attributes, written back as needed."""
+    """A scheduler whose whole state lies in plain attributes, written back as needed.
+
+    `_rows[i]` is what `_requests[i]`, the i-th request of the live queue, holds right now.
+    """
 
     restore = "in_place"
 
@@ -138,24 +137,17 @@ class InPlace:
         self._subject = subject.fresh()
         self._scheduler = self._subject.scheduler
         self._by_id = by_id
-        self._ours = type(self._scheduler) is DecodeSchedulerSim
-        self._objects: dict[int, Any] = {}
-        self._holds: dict[int, Row] = {}
-        self._next: dict[tuple[Row | int, tuple[Any, ...]], Row] = {}
-        self._names: tuple[str, ...] = ()
-        self._live_extras: Extras = ()
-        self._known_extras: dict[Extras, Extras] = {}
-        self._entered: State = ()
         self._calls = subject.calls
-        self._extra_names = () if self._ours else self._find_extras()
-
-    def _find_extras(self) -> tuple[str, ...]:
-        stored = getattr(self._scheduler, "__dict__", None)
-        if stored is None or not all(name in stored for name in ATTRIBUTES):
-            raise NotFlat
-        if type(stored["queue"]) is not list or type(stored["timeline"]) is not list:
-            raise NotFlat
-        return tuple(name for name in stored if name not in ATTRIBUTES)
+        self._requests: list[Any] = []
+        self._rows: list[Row] = []
+        self._pool: dict[int, tuple[Any, Row]] = {}
+        self._next: dict[tuple[Row | int, tuple[Any, ...]], Row] = {}
+        self._known_extras: dict[tuple[Any, ...], Extras] = {}
+        self._ours = type(self._scheduler) is DecodeSchedulerSim
+        self._memory: _Ours | _Theirs = (_Ours if self._ours else _Theirs)(self._scheduler)
+        self._extra_values: tuple[Any, ...] = ()
+        self._extras: Extras = ()
+        self._entered: State = ()
 
     def initial(self) -> State:
         self._entered = self._read()
@@ -163,35 +155,42 @@ class InPlace:
 
     # -- going there ---------------------------------------------------------
 
-    def enter(self, state: State, path: Path) -> None:
-        holds, objects = self._holds, self._objects
-        queue = []
-        for row in state[ROWS:]:
-            request_id = row.request_id
-            request = objects[request_id]
-            if holds[request_id] is not row:
-                self._write(request, row)
-                holds[request_id] = row
-            queue.append(request)
+    def enter(self, state: State, index: int, path_to: PathTo) -> None:
+        live, requests = self._rows, self._requests
+        target = state[ROWS:]
+        if len(target) != len(live):
+            self._gather(target)
+        else:
+            for place, row in enumerate(target):
+                if row is not live[place]:
+                    if row.request_id != live[place].request_id:
+                        self._gather(target)
+                        break
+                    self._memory.write(requests[place], row)
+                    live[place] = row
         scheduler = self._scheduler
-        scheduler.queue[:] = queue
         scheduler.timeline.clear()
         scheduler.clock = state[CLOCK]
-        if self._ours:
-            scheduler.ledger.free = state[FREE]
-        else:
-            scheduler.free_kv_blocks = state[FREE]
-            if state[EXTRAS] is not self._live_extras:
-                scheduler.__dict__.update(state[EXTRAS])
-                self._live_extras = state[EXTRAS]
+        self._memory.set_free(state[FREE])
+        if state[EXTRAS] is not self._extras:
+            scheduler.__dict__.update(state[EXTRAS])
+            self._extras = state[EXTRAS]
+            self._extra_values = tuple(value for _, value in self._extras)
         self._entered = state
 
-    def _write(self, request: Any, row: Row) -> None:
-        if self._ours:
-            request.load_row((*row.raw, row.arrival_index))
-        else:
-            names, values = row.raw
-            request.__dict__.update(zip(names, values, strict=True))
+    def _gather(self, target: Sequence[Row]) -> None:
+        """Make the queue hold exactly these requests, in this order."""
+        pool = self._pool
+        for request, row in zip(self._requests, self._rows, strict=True):
+            pool[row.request_id] = (request, row)
+        requests = []
+        for row in target:
+            request, holds = pool[row.request_id]
+            if holds is not row:
+                self._memory.write(request, row)
+            requests.append(request)
+        self._scheduler.queue[:] = requests
+        self._requests, self._rows = requests, list(target)
 
     # -- acting --------------------------------------------------------------
 
@@ -204,13 +203,13 @@ class InPlace:
             self._subject.fail("step", error)
         timeline = scheduler.timeline
         if event is None:
-            return Stepped(self._read(), None, not timeline)
-        kept = len(timeline) == 1 and timeline[0] == event
-        return Stepped(self._read(), self._subject.event_values(event), kept)
+            return self._read(), None, not timeline
+        kept = len(timeline) == 1 and (timeline[0] is event or timeline[0] == event)
+        return self._read(), self._subject.event_values(event), kept
 
     def enqueue(self, action: Enqueue) -> Enqueued:
         accepted = self._accepts(action)
-        return Enqueued(self._read(), accepted, not self._scheduler.timeline)
+        return self._read(), accepted, not self._scheduler.timeline
 
     def _accepts(self, action: Enqueue) -> bool:
         self._calls.action += 1
@@ -223,83 +222,131 @@ class InPlace:
         return True
 
     def refused_and_unchanged(self, probes: Sequence[Enqueue]) -> bool:
-        refused = not any(self._accepts(probe) for probe in probes)
+        accepted = [probe for probe in probes if self._accepts(probe)]
         unchanged = self._read() == self._entered and not self._scheduler.timeline
-        return refused and unchanged
+        return unchanged and not accepted
 
     # -- seeing --------------------------------------------------------------
 
     def _read(self) -> State:
         """The live state; rows that did not change are the same objects."""
-        scheduler, known = self._scheduler, self._holds
-        rows = []
-        for request in scheduler.queue:
-            values = read_ours(request) if self._ours else self._values(request)
-            request_id = request.request_id
-            row = known.get(request_id) if self._objects.get(request_id) is request else None
-            if row is None or (row.raw if self._ours else row.raw[1]) != values:
-                row = self._changed(request, values, row, len(rows))
-            rows.append(row)
-        if len(rows) < len(self._entered) - ROWS:
+        scheduler, values_of = self._scheduler, self._memory.values_of
+        requests, rows = self._requests, self._rows
+        queue = scheduler.queue
+        known = len(requests)
+        if len(queue) < known:
             raise NotFlat  # somebody left the queue: only a replay keeps sight of them
-        if self._by_id:
-            rows.sort(key=_id)
-        free = scheduler.ledger.free if self._ours else scheduler.free_kv_blocks
-        return (free, scheduler.clock, self._extras(), *rows)
+        for place, request in enumerate(queue):
+            values = values_of(request)
+            if place < known and request is requests[place]:
+                if values != rows[place].raw:
+                    rows[place] = self._changed(request, values, rows[place], place)
+            else:
+                self._meet(request, values, place)
+        free, clock = self._memory.free(), scheduler.clock
+        if self._by_id and len(queue) > known:
+            return (free, clock, self._read_extras(), *sorted(rows, key=_id))
+        return (free, clock, self._read_extras(), *rows)
 
-    def _values(self, request: Any) -> tuple[Any, ...]:
-        try:
-            stored = request.__dict__
-        except AttributeError:
-            raise NotFlat from None
-        if len(stored) != len(self._names):
-            self._learn_names(stored)
-        return tuple(stored.values())
-
-    def _learn_names(self, stored: dict[str, Any]) -> None:
-        if self._names:
+    def _meet(self, request: Any, values: tuple[Any, ...], place: int) -> None:
+        """A request that was not at this place: a newcomer, or the queue was reordered."""
+        before = self._entered[ROWS:]
+        previous = next((r for r in before if r.request_id == request.request_id), None)
+        if previous is not None:
             raise NotFlat
-        self._names = tuple(stored)
+        self._requests.append(request)
+        self._rows.append(self._changed(request, values, None, place))
 
     def _changed(
-        self, request: Any, values: tuple[Any, ...], previous: Row | None, position: int
+        self, request: Any, values: tuple[Any, ...], previous: Row | None, place: int
     ) -> Row:
-        request_id = request.request_id
-        came_from: Row | int = previous or (position if self._subject.by_arrival else 0)
+        came_from: Row | int = previous or (place if self._subject.by_arrival else 0)
         try:
             row = self._next.get((came_from, values))
         except TypeError:
             raise NotFlat from None
         if row is None:
-            row = self._intern(request, values, previous, position)
+            names = self._memory.checked_names(request, values)
+            row = self._subject.intern(request, names, values, previous, place)
             self._next[came_from, values] = row
-        self._objects[request_id] = request
-        self._holds[request_id] = row
         return row
 
-    def _intern(
-        self, request: Any, values: tuple[Any, ...], previous: Row | None, position: int
-    ) -> Row:
-        if not self._ours:
+    def _read_extras(self) -> Extras:
+        values = self._memory.extra_values()
+        if values != self._extra_values:
             if not all(isinstance(value, ATOMS) for value in values):
                 raise NotFlat
-            if tuple(request.__dict__) != self._names:
-                raise NotFlat
-        raw = values if self._ours else (self._names, values)
-        return self._subject.intern(request, raw, previous, position)
+            named = tuple(zip(self._memory.extra_names, values, strict=True))
+            self._extras = self._known_extras.setdefault(values, named)
+            self._extra_values = values
+        return self._extras
 
-    def _extras(self) -> Extras:
-        if self._ours:
-            return ()
-        stored = self._scheduler.__dict__
-        if len(stored) != len(self._extra_names) + len(ATTRIBUTES):
+
+class _Ours:
+    """How our own scheduler's state is read and written."""
+
+    extra_names: tuple[str, ...] = ()
+
+    def __init__(self, scheduler: DecodeSchedulerSim) -> None:
+        self._ledger = scheduler.ledger
+        self.values_of = read_ours
+
+    def checked_names(self, request: Any, values: tuple[Any, ...]) -> tuple[str, ...]:
+        return OUR_NAMES
+
+    def write(self, request: Any, row: Row) -> None:
+        request.load_row((*row.raw, row.arrival_index))
+
+    def free(self) -> int:
+        return self._ledger.free
+
+    def set_free(self, free: int) -> None:
+        self._ledger.free = free
+
+    def extra_values(self) -> tuple[Any, ...]:
+        return ()
+
+
+class _Theirs:
+    """How a stranger's is: all that its objects' dictionaries hold, if those are atoms."""
+
+    def __init__(self, scheduler: Any) -> None:
+        stored = getattr(scheduler, "__dict__", None)
+        if stored is None or not all(name in stored for name in ATTRIBUTES):
             raise NotFlat
-        now = tuple([(name, stored[name]) for name in self._extra_names])
-        if now == self._live_extras:
-            return self._live_extras
-        if not all(isinstance(value, ATOMS) for _, value in now):
+        if type(stored["queue"]) is not list or type(stored["timeline"]) is not list:
             raise NotFlat
-        self._live_extras = self._known_extras.setdefault(now, now)
-        return self._live_extras
+        self._stored: dict[str, Any] = stored
+        self._scheduler = scheduler
+        self._names: tuple[str, ...] = ()
+        self.extra_names = tuple(name for name in stored if name not in ATTRIBUTES)
 
+    def values_of(self, request: Any) -> tuple[Any, ...]:
+        try:
+            return tuple(request.__dict__.values())
+        except AttributeError:
+            raise NotFlat from None
 
+    def checked_names(self, request: Any, values: tuple[Any, ...]) -> tuple[str, ...]:
+        """The names of the values, which must be atoms and named as all others are."""
+        names = tuple(request.__dict__)
+        self._names = self._names or names
+        if names != self._names or not all(isinstance(value, ATOMS) for value in values):
+            raise NotFlat
+        return names
+
+    def write(self, request: Any, row: Row) -> None:
+        request.__dict__.update(zip(row.names, row.raw, strict=True))
+
+    def free(self) -> int:
+        free: int = self._scheduler.free_kv_blocks
+        return free
+
+    def set_free(self, free: int) -> None:
+        self._scheduler.free_kv_blocks = free
+
+    def extra_values(self) -> tuple[Any, ...]:
+        stored = self._stored
+        if len(stored) != len(self.extra_names) + len(ATTRIBUTES):
+            raise NotFlat
+        return tuple([stored[name] for name in self.extra_names])

@@ -1,0 +1,178 @@
+"""A counterexample as a story: the same parts, in the same order, for every rendering.
+
+Rules.
+1. First the claim as a positive sentence and where it broke; then within what bounds; then
+   what was right about the action; then what was wrong, with numbers that can be checked
+   by hand; then how to get there, and the rule to remember.
+2. An action is called right only where claims that judge it were judged and are not broken.
+3. "No shorter trace" is said only where it was proved.
+4. A story is data in one language. Who prints it adds layout, and no words but headings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from schedproof.search.results import ClaimVerdict, Counterexample, RunResult
+from schedproof.telling.books import Sum, books_of
+from schedproof.telling.bounds import DOT, how_text, short_bounds
+from schedproof.telling.differences import Differences, differences_of
+from schedproof.telling.messages import Say, has_text, tell
+from schedproof.telling.steps import StepLine, step_lines, verb, what_happened
+
+_VICTIM_CLAIMS = frozenset({"VICTIM-1", "VICTIM-2", "VICTIM-3", "VICTIM-4"})
+
+
+@dataclass(frozen=True)
+class Story:
+    """What there is to tell about one counterexample, in one language.
+
+    `wrong` is a list of paragraphs; `differences` and `books` are tables that stand below
+    them; `also_broken` are (claim id, title) pairs; `setup` is where the steps begin.
+    """
+
+    language: str
+    claim: str
+    title: str
+    broken: str
+    checked: tuple[str, ...]
+    wrong: tuple[str, ...]
+    differences: Differences | None
+    books: tuple[Sum, ...]
+    setup: str
+    steps: tuple[StepLine, ...]
+    also_broken: tuple[tuple[str, str], ...]
+    why: str
+    rule: str
+
+
+def story_of(example: Counterexample, language: str, run: RunResult | None = None) -> Story:
+    """The story of a counterexample; `run` is the search that found it, if it is known."""
+    say = tell(language)
+    on_edge = example.before is not None
+    return Story(
+        language=language,
+        claim=example.claim,
+        title=title_of(say, example.claim),
+        broken=_broken(say, example, on_edge),
+        checked=_checked(say, example, run),
+        wrong=_wrong(say, example, run),
+        differences=differences_of(say, example),
+        books=books_of(say, example) if example.claim == "LEDGER-1" else (),
+        setup=_setup(say, example),
+        steps=step_lines(say, example.actions, example.trail, breaks=on_edge),
+        also_broken=tuple((claim, title_of(say, claim)) for claim in example.also_broken),
+        why=_of_claim(say, example.claim, "why"),
+        rule=_of_claim(say, example.claim, "rule"),
+    )
+
+
+def title_of(say: Say, claim: str) -> str:
+    """The headline of a claim; "" for one that is not ours."""
+    return _of_claim(say, claim, "title")
+
+
+def breach_text(say: Say, example: Counterexample) -> str:
+    """What is wrong, in one or two sentences."""
+    return say(f"breach.{example.text}", **_told_values(say, example.values))
+
+
+def _of_claim(say: Say, claim: str, part: str) -> str:
+    text = f"claim.{claim}.{part}"
+    return tell(text) if has_text(text) else ""
+
+
+def _told_values(say: Say, values: Mapping[str, Any]) -> dict[str, Any]:
+    words = {"nobody": say("story.nobody"), "": say("story.nothing"), None: "–"}
+    return {
+        name: words[value] if value is None or isinstance(value, str) and value in words else value
+        for name, value in values.items()
+    }
+
+
+def _broken(say: Say, example: Counterexample, on_edge: bool) -> str:
+    kind = "story.broken_at" if on_edge else "story.broken_after"
+    return say(kind, action=example.length, of=example.length)
+
+
+def _checked(say: Say, example: Counterexample, run: RunResult | None) -> tuple[str, ...]:
+    shortest = say("story.shortest" if example.shortest else "story.not_shortest")
+    if run is None:
+        return (shortest,)
+    bounds = say("story.checked", bounds=short_bounds(say, run))
+    return (bounds, DOT.join((how_text(say, [run]), shortest)))
+
+
+def _setup(say: Say, example: Counterexample) -> str:
+    kind = "story.setup.aging" if example.policy == "aging" else "story.setup"
+    return say(
+        kind,
+        policy=example.policy,
+        blocks=example.blocks,
+        aging_interval=example.aging_interval,
+    )
+
+
+def _wrong(say: Say, example: Counterexample, run: RunResult | None) -> tuple[str, ...]:
+    right = _held_claims(example, run)
+    context = "" if example.before is None else _context(say, example, right)
+    return tuple(part for part in (context, breach_text(say, example)) if part)
+
+
+def _held_claims(example: Counterexample, run: RunResult | None) -> frozenset[str]:
+    """The claims that were judged on the breaking action and are not broken by it."""
+    skipped = (ClaimVerdict.NOT_APPLICABLE.value, ClaimVerdict.NOT_EXERCISED.value)
+    judged = () if run is None else (c.id for c in run.claims if c.verdict not in skipped)
+    return frozenset(judged) - {example.claim, *example.also_broken}
+
+
+def _context(say: Say, example: Counterexample, right: frozenset[str]) -> str:
+    """What the breaking action did, and whether that was right."""
+    action, step = example.actions[-1], example.trail[-1]
+    values = {"action": example.length}
+    if action["op"] == "enqueue":
+        kind = "context.enqueue.refused" if step.refused else "context.enqueue"
+        return say(kind, request=action["args"]["request_id"], **values)
+    if action["op"] != "step":
+        return say("context.other", what=verb(say, action), **values)
+    preempted = _preempted(say, example) if step.preempted else ""
+    if preempted:
+        return _and(say, preempted, "context.preempted.right", right >= _VICTIM_CLAIMS)
+    away = {i for earlier in example.trail[:-1] for i in earlier.preempted}
+    told = say("context.step", what=what_happened(say, action, step, away), **values)
+    served_right = step.served is not None and "ORDER-1" in right
+    return _and(say, told, "context.step.right", served_right, request=step.served)
+
+
+def _and(say: Say, told: str, more: str, when: bool, **values: Any) -> str:
+    space = " " if told.isascii() or told.endswith(".") else ""
+    return told + space + tell(more, **values) if when else told
+
+
+def _preempted(say: Say, example: Counterexample) -> str:
+    """The preemption of the last step in one sentence; "" if its parties are not known."""
+    step, before = example.trail[-1], example.before
+    known = {} if before is None else before.requests
+    victim, challenger = known.get(str(step.preempted[0])), known.get(str(step.served))
+    if before is None or victim is None or challenger is None:
+        return ""
+    aging = example.policy == "aging"
+    return say(
+        "context.preempted",
+        rank=say("rank.effective" if aging else "rank.priority"),
+        challenger=step.served,
+        challenger_rank=_rank(challenger, example),
+        victim=step.preempted[0],
+        victim_rank=_rank(victim, example),
+        needs=challenger["required_blocks"],
+        free=before.free,
+        held=victim["held_blocks"],
+    )
+
+
+def _rank(request: Mapping[str, Any], example: Counterexample) -> int:
+    if example.policy != "aging":
+        return int(request["priority"])
+    return int(request["priority"]) + int(request["wait_steps"]) // example.aging_interval
