@@ -7,20 +7,23 @@ Each option's help is the catalogue's text of the same name.
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import sys
 from typing import Any
 
 import click
 
 from schedmodel import POLICIES, __version__
 from schedproof.api import check
-from schedproof.claims.catalogue import BY_ID, CLAIMS
+from schedproof.claims.catalogue import BY_ID
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, option
 from schedproof.cli.progress import show_progress
 from schedproof.search.profiles import PROFILES
 from schedproof.settings import LANGUAGES, UsageError, did_you_mean
 from schedproof.telling.claims import claim_page, claims_table
 from schedproof.telling.messages import tell
-from schedproof.telling.report import print_report, verdict_line
+from schedproof.telling.report import render_text, verdict_lines
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -57,9 +60,9 @@ def _check(lang: str) -> click.Command:
         if as_json:
             click.echo(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
         elif quiet and result.ok:
-            click.echo(verdict_line(result.summary, result.lang))
+            click.echo(verdict_lines(result.summary, result.lang, _width()))
         else:
-            print_report(result.summary, result.lang)
+            click.echo(render_text(result.summary, result.lang, _width(), _has_color()))
         return result.exit_code
 
     return TranslatedCommand(
@@ -86,6 +89,15 @@ def _check(lang: str) -> click.Command:
     )
 
 
+def _width() -> int:
+    """As wide as the terminal, but no wider than is easily read; 80 columns elsewhere."""
+    return max(60, min(shutil.get_terminal_size((80, 24)).columns, 100))
+
+
+def _has_color() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
 def _claims(lang: str) -> click.Group:
     say = tell(lang)
 
@@ -99,7 +111,7 @@ def _claims(lang: str) -> click.Group:
         click.echo(claim_page(claim, lang))
 
     def list_all(**_said: Any) -> None:
-        click.echo(claims_table(CLAIMS, lang))
+        click.echo(claims_table(lang))
 
     spoken = option(lang, "check", "lang", values=LANGUAGES)
     group = TranslatedGroup("claims", help=say("help.claims"), lang=lang)

@@ -10,6 +10,7 @@ Rules.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -33,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command; its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without our letters is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     try:
         lang = choose_language(spoken_language(arguments))
     except UnknownLanguage as error:

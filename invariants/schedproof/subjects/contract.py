@@ -2,8 +2,7 @@
 
 Rules.
 1. A subject is a scheduler under test behind a few verbs: it can `do` an action (enqueue,
-   step, deliver, abort), `observe` its state, `restore` a state that it was observed in,
-   and `fork`. A scheduler that decides and executes in one go does both in its step; one
+   step, deliver, abort), `observe` its state, and `fork`. A scheduler that decides and executes in one go does both in its step; one
    that keeps them apart decides in step and executes in deliver. A batch may well be one
    request.
 2. A subject declares its `features`. A claim that needs a feature which is not declared
@@ -64,18 +63,19 @@ class Subject(Protocol):
 
     def do(self, action: Action) -> Answer:
         """Carry out one action; raises `SubjectError` when the scheduler itself fails."""
+        ...
 
     def observe(self) -> Observation:
         """The state now."""
-
-    def restore(self, observation: Observation) -> None:
-        """Go back to a state that this subject was observed in."""
+        ...
 
     def fork(self) -> Subject:
         """An independent subject in the same state."""
+        ...
 
     def add_wait(self, request_id: int, steps: int) -> None:
         """Let a request have waited longer, where waits are counted."""
+        ...
 
 
 MakeSubject = Callable[[Config], Subject]

@@ -6,7 +6,7 @@ Rules.
    locale (LC_ALL, LC_MESSAGES, LANG). Otherwise it is English.
 2. A language that a person asked for and that does not exist is an error. A locale of
    another language is not: nobody asked for it.
-3. A language may be written as a locale is: zh, zh-CN and zh_CN.Utell_first-8 are the same.
+3. A language may be written as a locale is: zh, zh-CN and zh_CN.UTF-8 are the same.
 """
 
 from __future__ import annotations

@@ -16,13 +16,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 
-from schedproof.search.results import EXIT_CODES, INTERRUPTED, RunResult, Verdict, worst
+from schedproof.search.results import (
+    EXIT_CODES,
+    INTERRUPTED,
+    Counterexample,
+    RunResult,
+    Verdict,
+    worst,
+)
 from schedproof.telling.bounds import DOT, bounds_text, grouped, how_text
 from schedproof.telling.layout import table, width_of, wrap
 from schedproof.telling.messages import Say, tell
 from schedproof.telling.story import Story, story_of
 from schedproof.telling.summary_lines import claim_lines, exercised_of, note_lines
-from schedproof.telling.text import BAD, FAINT, GOOD, HEADING, PLAIN, Line, story_lines
+from schedproof.telling.text import (
+    BAD,
+    FAINT,
+    GOOD,
+    HEADING,
+    PLAIN,
+    Line,
+    story_lines,
+    story_text,
+)
 from schedproof.telling.trouble import trouble_lines
 
 _BEFORE_INTERRUPT = (Verdict.VIOLATED, Verdict.ERROR)
@@ -94,6 +110,16 @@ def render_text(summary: Summary, language: str, width: int = 80, color: bool = 
     return "\n".join(line.text for line in lines)
 
 
+def tell_story(example: Counterexample, language: str, width: int = 80) -> str:
+    """One violation as text, without the run that found it."""
+    return story_text(story_of(example, language), width)
+
+
+def verdict_lines(summary: Summary, language: str, width: int = 80) -> str:
+    """The overall verdict alone, with its bounds, and what it means."""
+    return "\n".join(line.text for line in _overall(tell(language), summary, width))
+
+
 def _style_of(verdict: str) -> str:
     if verdict == Verdict.NOT_APPLICABLE.value:
         return FAINT
@@ -144,7 +170,7 @@ def _overall(say: Say, summary: Summary, width: int) -> list[Line]:
     style = _style_of(verdict)
     mark = {GOOD: "✓", FAINT: "–", BAD: "✗"}[style]
     searched = [run for run in summary.runs if run.verdict != Verdict.NOT_APPLICABLE.value]
-    parts = [f"{mark} {tell(f'verdict.{verdict}')}"]
+    parts = [f"{mark} {say(f'verdict.{verdict}')}"]
     if searched:
         parts += [_shared_bounds(say, searched), how_text(say, searched)]
     parts.append(say("report.seconds", seconds=f"{summary.seconds:.1f}"))

@@ -81,7 +81,7 @@ def breach_text(say: Say, example: Counterexample) -> str:
 
 def _of_claim(say: Say, claim: str, part: str) -> str:
     text = f"claim.{claim}.{part}"
-    return tell(text) if has_text(text) else ""
+    return say(text) if has_text(text) else ""
 
 
 def _told_values(say: Say, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _context(say: Say, example: Counterexample, right: frozenset[str]) -> str:
 
 def _and(say: Say, told: str, more: str, when: bool, **values: Any) -> str:
     space = " " if told.isascii() or told.endswith(".") else ""
-    return told + space + tell(more, **values) if when else told
+    return told + space + say(more, **values) if when else told
 
 
 def _preempted(say: Say, example: Counterexample) -> str:

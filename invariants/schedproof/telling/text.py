@@ -42,7 +42,7 @@ def story_lines(story: Story, width: int = 80) -> list[Line]:
     for paragraph in story.wrong:
         lines += _styled(wrap(paragraph, width, "    "))
     lines += _books(story, width) + _differences(story)
-    heading = f"  {tell('story.how_to_get_there')}   {story.setup}"
+    heading = f"  {say('story.how_to_get_there')}   {story.setup}"
     lines += [Line(""), Line(heading, HEADING), *steps_as_lines(story.steps, width), Line("")]
     return lines + _closing(say, story, width)
 
@@ -98,11 +98,11 @@ def _differences(story: Story) -> list[Line]:
     shown = story.differences
     if shown is None:
         return []
-    rows = [(row.whose, row.what, row.before, row.after, row.note) for row in shown.rows]
-    head = ("", "", shown.before, shown.after, "")
+    rows: list[tuple[str, ...]] = [("", "", shown.before, shown.after, "")]
+    rows += [(row.whose, row.what, row.before, row.after, row.note) for row in shown.rows]
     if not any(row.whose for row in shown.rows):
-        rows, head = [row[1:] for row in rows], head[1:]
-    texts = table([head, *rows], gap=3, indent="      ")
+        rows = [row[1:] for row in rows]
+    texts = table(rows, gap=3, indent="      ")
     styles = [FAINT, *(BAD if row.guilty else PLAIN for row in shown.rows)]
     return [Line(text, style) for text, style in zip(texts, styles)]
 

@@ -41,5 +41,5 @@ def place_lines(say: Say, place: Place | None, width: int = 80) -> list[Line]:
     """Where it was, with the lines around it; nothing if that is not known."""
     if place is None:
         return []
-    where = (say("trouble.where"), tell(place.message_id, **place.fields))
+    where = (say("trouble.where"), say(place.message_id, **place.fields))
     return [*labelled([where], width), *(Line(f"    {text}", FAINT) for text in place.excerpt())]

@@ -1,0 +1,5 @@
+"""`python -m schedproof` is the command `schedproof`."""
+
+from schedproof.cli import main
+
+main()
