@@ -1,8 +1,8 @@
 """Random search: Hypothesis leads a scheduler through rules, and every action is judged.
 
 Rules.
-1. The rules are: enqueue a valid request, enqueue an invalid one, step, run (several
-   steps). Invalid enqueue and step are enabled at all times, so there is always one.
+1. The rules are: enqueue a valid request, enqueue a valid one that rivals a running one,
+   enqueue an invalid one, step, run (several steps). Invalid enqueue and step are enabled at all times, so there is always one.
 2. After every action all applicable claims are judged; when the run ends it is drained,
    and the claims about whole runs are judged.
 3. Requests are drawn small and around the size of the pool: that is where schedulers
@@ -58,20 +58,28 @@ WRONG_TYPES = {
 
 
 @st.composite
-def valid_requests(draw: Draw, session: Session, bounds: Bounds) -> Enqueue:
-    """A request that the chapter accepts now, with an id that was not used."""
+def valid_requests(draw: Draw, session: Session, bounds: Bounds, rival: bool = False) -> Enqueue:
+    """A request that the chapter accepts now, with an id that was not used.
+
+    A rival outranks one that is running and does not fit beside it, where that can be.
+    """
     unused = [i for i in range(1, 2 * bounds.requests + 1) if i not in session.used_ids]
     largest = max(1, session.config.blocks)
-    blocks = st.integers(1, largest)
+    least_blocks, (least_priority, most_priority) = 1, bounds.priorities
+    if rival:
+        lowest = min(row.priority for row in session.seen.rows if row.admitted)
+        least_blocks = min(session.seen.free + 1, largest)
+        least_priority = min(lowest + 1, most_priority)
+    too_large = draw(st.integers(0, 7)) == 7
     clock = session.seen.clock
     deadlines = st.one_of(st.none(), st.integers(clock + 1, clock + bounds.deadline_in))
     return Enqueue(
         request_id=draw(st.sampled_from(unused)),
         prompt_len=draw(st.integers(1, bounds.prompt_len)),
         max_new_tokens=draw(st.integers(1, bounds.max_new_tokens)),
-        priority=draw(st.integers(*bounds.priorities)),
+        priority=draw(st.integers(least_priority, most_priority)),
         cache_hit=draw(st.booleans()),
-        required_blocks=largest + 1 if draw(st.integers(0, 7)) == 7 else draw(blocks),
+        required_blocks=largest + 1 if too_large else draw(st.integers(least_blocks, largest)),
         deadline_step=draw(deadlines),
         preemptible=draw(st.integers(0, 3)) < 3,
     )
@@ -132,10 +140,21 @@ class SchedulerMachine(RuleBasedStateMachine):
                 raise OutOfMemory(error) from error
             raise
 
+    def _has_room(self) -> bool:
+        return len(self.session.used_ids) < self.bounds.requests
+
+    def _is_serving(self) -> bool:
+        return any(row.admitted for row in self.session.seen.rows)
+
     @rule(data=st.data())
-    @precondition(lambda self: len(self.session.used_ids) < self.bounds.requests)
+    @precondition(_has_room)
     def enqueue(self, data: Any) -> None:
         self._do(data.draw(valid_requests(self.session, self.bounds)))
+
+    @rule(data=st.data())
+    @precondition(lambda self: self._has_room() and self._is_serving())
+    def enqueue_rival(self, data: Any) -> None:
+        self._do(data.draw(valid_requests(self.session, self.bounds, rival=True)))
 
     @rule(data=st.data())
     def enqueue_invalid(self, data: Any) -> None:
