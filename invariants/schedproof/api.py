@@ -20,7 +20,7 @@ from schedproof.claims.judge import Judge
 from schedproof.search.policy_runs import Plan, run_plan
 from schedproof.search.profiles import PROFILES, Bounds
 from schedproof.search.results import Counterexample, RunResult
-from schedproof.settings import UsageError, did_you_mean, resolve
+from schedproof.settings import resolve, unknown
 from schedproof.subjects.chapter import ChapterSubject
 from schedproof.subjects.contract import Config
 from schedproof.subjects.sources import source_of
@@ -151,13 +151,8 @@ def make_plan(asked: dict[str, Any]) -> Plan:
 def _claims(names: Sequence[str]) -> list[Claim]:
     try:
         return select(names)
-    except UnknownClaim as unknown:
-        known = known_names()
-        meant = did_you_mean(unknown.name, known)
-        text = "usage.unknown_did_you_mean" if meant else "usage.unknown"
-        raise UsageError(
-            text, option="claims", value=unknown.name, allowed=", ".join(known), suggestion=meant
-        ) from None
+    except UnknownClaim as error:
+        raise unknown("claims", error.name, known_names()) from None
 
 
 def test_case(

@@ -5,7 +5,7 @@ Rules.
    environment (SCHEDPROOF_ and its name), then `[tool.schedproof]` in pyproject.toml, then
    the default.
 2. A wrong value is a `UsageError` that names what was got, what is allowed and where it
-   stood; nothing is guessed.
+   stood; nothing is guessed. So is a name in the configuration file that is no option.
 3. One table, `OPTIONS`, defines the names, the parsers and the defaults; the command line,
    the configuration file and the Python call all read it.
 """
@@ -13,32 +13,48 @@ Rules.
 from __future__ import annotations
 
 import difflib
+import importlib
 import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from schedmodel import POLICIES
 from schedproof.search.profiles import PROFILES
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from schedproof.telling.language import (
+    LANGUAGES,
+    UnknownLanguage,
+    choose_language,
+    known_language,
+)
+from schedproof.telling.messages import join, tell
 
 ENVIRONMENT = "SCHEDPROOF_"
-LANGUAGES = ("en", "zh")
 
 
 class UsageError(Exception):
-    """Something was asked for that does not exist; told by a message of the catalogue."""
+    """Something was asked for that does not exist; told by a message of the catalogue.
+
+    `allowed` is a sequence of names. As a text the mistake is told in English.
+    """
 
     def __init__(self, message_id: str, **values: Any) -> None:
         super().__init__(message_id, values)
         self.message_id, self.values = message_id, values
+
+    def told(self, lang: str) -> str:
+        """The mistake and what to do, in one language."""
+        say = tell(lang)
+        values = dict(self.values)
+        if "allowed" in values:
+            values["allowed"] = join(say, "names", list(values["allowed"]))
+        return say(self.message_id, **values)
+
+    def __str__(self) -> str:
+        return self.told(LANGUAGES[0])
 
 
 @dataclass(frozen=True)
@@ -51,14 +67,16 @@ class Option:
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """The known name nearest to `name`, or an empty text."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return near[0] if near else ""
+    by_small_letters = {text.lower(): text for text in known}
+    near = difflib.get_close_matches(name.lower(), by_small_letters, n=1)
+    return by_small_letters[near[0]] if near else ""
 
 
-def _unknown(name: str, value: Any, known: Sequence[str]) -> UsageError:
+def unknown(name: str, value: Any, known: Sequence[str]) -> UsageError:
+    """`value` is not among the known values of the option `name`."""
     meant = did_you_mean(str(value), known)
     text = "usage.unknown_did_you_mean" if meant else "usage.unknown"
-    allowed = ", ".join(known)
+    allowed = tuple(known)
     return UsageError(text, option=name, value=str(value), allowed=allowed, suggestion=meant)
 
 
@@ -76,25 +94,27 @@ def _whole(at_least: int) -> Callable[[str, Any], int]:
 def _one_of(known: Sequence[str]) -> Callable[[str, Any], str]:
     def parse(name: str, value: Any) -> str:
         if value not in known:
-            raise _unknown(name, value, known)
+            raise unknown(name, value, known)
         return str(value)
 
     return parse
 
 
-def split_names(value: Any) -> tuple[str, ...]:
-    """Names from a text with commas, or from a sequence of such texts."""
-    texts = [value] if isinstance(value, str) else list(value)
-    names = [name.strip() for text in texts for name in str(text).split(",")]
-    return tuple(dict.fromkeys(name for name in names if name))
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    """Names from a text with commas, or from a list of such texts."""
+    texts = [value] if isinstance(value, str) else cast("Sequence[object]", value)
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(t, str) for t in texts):
+        raise UsageError("usage.names", option=name, value=str(value))
+    names = [part.strip() for text in texts for part in str(text).split(",")]
+    return tuple(dict.fromkeys(part for part in names if part))
 
 
 def _policies(name: str, value: Any) -> tuple[str, ...]:
-    names = split_names(value)
+    names = _names(name, value)
     known = (*POLICIES, "all")
     for policy in names:
         if policy not in known:
-            raise _unknown(name, policy, known)
+            raise unknown(name, policy, known)
     return tuple(POLICIES) if not names or "all" in names else names
 
 
@@ -120,13 +140,23 @@ def _flag(name: str, value: Any) -> bool:
     return known[str(value).strip().lower()]
 
 
-def _text(name: str, value: Any) -> Any:
+def _code(name: str, value: Any) -> Any:
+    """A text that leads to a class or function, or, in a call from Python, that itself."""
+    if not isinstance(value, str) and not callable(value):
+        raise UsageError("usage.text", option=name, value=str(value))
     return value
 
 
+def _language(name: str, value: Any) -> str:
+    language = known_language(value) if isinstance(value, str) else None
+    if language is None:
+        raise unknown(name, value, LANGUAGES)
+    return language
+
+
 OPTIONS: dict[str, Option] = {
-    "target": Option(_text, None),
-    "factory": Option(_text, None),
+    "target": Option(_code, None),
+    "factory": Option(_code, None),
     "cell": Option(_whole(1), None),
     "policy": Option(_policies, tuple(POLICIES)),
     "blocks": Option(_whole(0), 3),
@@ -134,9 +164,9 @@ OPTIONS: dict[str, Option] = {
     "seed": Option(_whole(0), None),
     "time": Option(_duration, 30.0),
     "memory": Option(_whole(64), 1024),
-    "claims": Option(lambda _name, value: split_names(value), ()),
+    "claims": Option(_names, ()),
     "profile": Option(_one_of(tuple(PROFILES)), "quick"),
-    "lang": Option(_text, None),
+    "lang": Option(_language, None),
     "quiet": Option(_flag, False),
 }
 
@@ -148,7 +178,7 @@ def resolve(said: Mapping[str, Any], folder: Path | None = None) -> dict[str, An
     folder above that has one. Raises `UsageError`.
     """
     filed = file_settings(folder or Path.cwd())
-    resolved = {}
+    resolved: dict[str, Any] = {}
     for name, option in OPTIONS.items():
         for value, where in _places(name, said, filed):
             if value is not None:
@@ -157,6 +187,24 @@ def resolve(said: Mapping[str, Any], folder: Path | None = None) -> dict[str, An
         else:
             resolved[name] = option.default
     return resolved
+
+
+def language(explicit: str | None = None) -> str:
+    """The language to tell before anything else is known; raises `UsageError`.
+
+    A configuration file that cannot be read is told by `resolve`: the version and the help
+    can be printed without it.
+    """
+    try:
+        filed = file_settings(Path.cwd()).get("lang")
+    except UsageError:
+        filed = None
+    try:
+        return choose_language(explicit, None if filed is None else str(filed))
+    except UnknownLanguage as error:
+        names = {"argument": "--lang", "config": "[tool.schedproof] lang"}
+        where = names.get(error.source, ENVIRONMENT + "LANG")
+        raise unknown(where, error.name, LANGUAGES) from None
 
 
 def _places(
@@ -180,15 +228,22 @@ def file_settings(folder: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    table: dict[str, Any]
     try:
         with path.open("rb") as file:
-            table = tomllib.load(file).get("tool", {}).get("schedproof", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+            table = toml.load(file)
+    except (ValueError, OSError) as error:  # not TOML, not UTF-8, or not to be read
         raise UsageError("usage.bad_file", path=str(path), error=str(error)) from None
-    if not isinstance(table, dict):
-        raise UsageError("usage.bad_file", path=str(path), error="[tool.schedproof]")
-    known = [name for name in OPTIONS if name not in ("target", "quiet")]
-    for key in table:
+    settings = _table(path, _table(path, table, "tool"), "schedproof")
+    for key in settings:
         if key not in OPTIONS:
-            raise _unknown(f"{path}: [tool.schedproof]", key, known)
-    return table
+            raise unknown(f"{path}: [tool.schedproof]", key, tuple(OPTIONS))
+    return settings
+
+
+def _table(path: Path, around: dict[str, Any], key: str) -> dict[str, Any]:
+    found: dict[str, Any] = around.get(key, {})
+    if type(found) is not dict:
+        raise UsageError("usage.no_table", path=str(path), key=key)
+    return found

@@ -1,7 +1,8 @@
 """The commands and their options, built for one language.
 
 Rules. Options are parsed by the table in `settings`, so click hands texts on as they are.
-Each option's help is the catalogue's text of the same name.
+Each option's help is the catalogue's text of the same name. What only some commands need is
+imported when they run: printing the version must not load a search.
 """
 
 from __future__ import annotations
@@ -15,15 +16,13 @@ from typing import Any
 import click
 
 from schedmodel import POLICIES, __version__
-from schedproof.api import check
-from schedproof.claims.catalogue import BY_ID
-from schedproof.cli.help import TranslatedCommand, TranslatedGroup, option
-from schedproof.cli.progress import show_progress
+from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
+from schedproof.cli.output import put
 from schedproof.search.profiles import PROFILES
-from schedproof.settings import LANGUAGES, UsageError, did_you_mean
-from schedproof.telling.claims import claim_page, claims_table
-from schedproof.telling.messages import tell
-from schedproof.telling.report import render_text, verdict_lines
+from schedproof.settings import resolve, unknown
+from schedproof.telling.language import LANGUAGES
+from schedproof.telling.messages import catalogue, tell
+from schedproof.telling.text import labelled
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -33,7 +32,7 @@ def build(lang: str) -> click.Group:
     say = tell(lang)
     group = TranslatedGroup("schedproof", help=say("help.schedproof"), lang=lang)
     group.params.append(
-        click.Option(["--version"], is_flag=True, help=say("help.version"), **_version())
+        click.Option(["-V", "--version"], is_flag=True, help=say("help.version"), **_version())
     )
     group.add_command(_check(lang))
     group.add_command(_claims(lang))
@@ -43,8 +42,8 @@ def build(lang: str) -> click.Group:
 
 def _version() -> dict[str, Any]:
     def show(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
-        if value:
-            click.echo(f"schedproof {__version__}")
+        if value and not context.resilient_parsing:
+            put(f"schedproof {__version__}")
             context.exit()
 
     return {"callback": show, "expose_value": False, "is_eager": True}
@@ -53,40 +52,58 @@ def _version() -> dict[str, Any]:
 def _check(lang: str) -> click.Command:
     say = tell(lang)
 
-    def run(as_json: bool, **said: Any) -> int:
-        quiet = said.pop("quiet")
-        with show_progress(lang, quiet) as progress:
-            result = check(**said, progress=progress)
-        if as_json:
-            click.echo(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
-        elif quiet and result.ok:
-            click.echo(verdict_lines(result.summary, result.lang, _width()))
-        else:
-            click.echo(render_text(result.summary, result.lang, _width(), _has_color()))
-        return result.exit_code
+    def run(**said: Any) -> int:
+        return _run_check(lang, **said)
 
     return TranslatedCommand(
         "check",
         callback=run,
         help=say("help.check"),
+        more=[say("help.check.target")],
+        epilog=_exit_codes(lang),
         lang=lang,
         params=[
             click.Argument(["target"], required=False),
-            option(lang, "check", "policy", multiple=True, values=(*POLICIES, "all")),
-            option(lang, "check", "blocks"),
-            option(lang, "check", "requests"),
-            option(lang, "check", "seed"),
-            option(lang, "check", "time"),
-            option(lang, "check", "memory"),
-            option(lang, "check", "claims", multiple=True, values=tuple(BY_ID)),
-            option(lang, "check", "profile", values=tuple(PROFILES)),
-            option(lang, "check", "factory"),
-            option(lang, "check", "cell"),
-            option(lang, "check", "lang", values=LANGUAGES),
-            option(lang, "check", "json", flag="as_json"),
-            option(lang, "check", "quiet", flag="quiet"),
+            option(lang, "policy", multiple=True, values=lambda: (*POLICIES, "all")),
+            option(lang, "blocks"),
+            option(lang, "requests"),
+            option(lang, "seed"),
+            option(lang, "time"),
+            option(lang, "memory"),
+            option(lang, "claims", multiple=True, values=_claim_names),
+            option(lang, "profile", values=lambda: tuple(PROFILES)),
+            option(lang, "factory"),
+            option(lang, "cell"),
+            _lang(lang),
+            option(lang, "json", flag="as_json"),
+            option(lang, "quiet", short="-q", flag="quiet"),
         ],
     )
+
+
+def _run_check(spoken: str, /, as_json: bool, quiet: bool, **said: Any) -> int:
+    from schedproof.api import check
+    from schedproof.cli.progress import show_progress
+    from schedproof.telling.report import render_text, verdict_lines
+
+    asked = resolve({**said, "quiet": quiet or None})
+    with show_progress(spoken, asked["quiet"]) as progress:
+        result = check(**said, progress=progress)
+    if as_json:
+        put(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
+    elif asked["quiet"] and result.ok:
+        put(verdict_lines(result.summary, result.lang, _width()))
+    else:
+        put(render_text(result.summary, result.lang, _width(), _has_color()))
+    return result.exit_code
+
+
+def _exit_codes(lang: str) -> str:
+    """The table below the help of `check`."""
+    say = tell(lang)
+    texts = [name for name in catalogue(lang) if name.startswith("exit.") and name != "exit.title"]
+    rows = [(name.removeprefix("exit."), say(name)) for name in texts]
+    return "\n".join([say("exit.title"), *(line.text for line in labelled(rows, 80))])
 
 
 def _width() -> int:
@@ -98,65 +115,67 @@ def _has_color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
+def _lang(lang: str) -> click.Option:
+    return option(lang, "lang", values=lambda: LANGUAGES)
+
+
+def _claim_ids() -> tuple[str, ...]:
+    from schedproof.claims.catalogue import BY_ID
+
+    return tuple(BY_ID)
+
+
+def _claim_names() -> list[str]:
+    from schedproof.claims.catalogue import known_names
+
+    return known_names()
+
+
 def _claims(lang: str) -> click.Group:
     say = tell(lang)
 
+    def list_all(**_said: Any) -> None:
+        from schedproof.telling.claims import claims_table
+
+        put(claims_table(lang))
+
     def show(claim_id: str, **_said: Any) -> None:
+        from schedproof.claims.catalogue import BY_ID
+        from schedproof.telling.claims import claim_page
+
         claim = BY_ID.get(claim_id.upper())
         if claim is None:
-            meant = did_you_mean(claim_id.upper(), tuple(BY_ID))
-            text = "usage.unknown_did_you_mean" if meant else "usage.unknown"
-            allowed = ", ".join(BY_ID)
-            raise UsageError(text, option="ID", value=claim_id, allowed=allowed, suggestion=meant)
-        click.echo(claim_page(claim, lang))
+            raise unknown("ID", claim_id, _claim_ids())
+        put(claim_page(claim, lang))
 
-    def list_all(**_said: Any) -> None:
-        click.echo(claims_table(lang))
-
-    spoken = option(lang, "check", "lang", values=LANGUAGES)
+    wanted = click.Argument(["claim_id"], metavar="ID", shell_complete=completed_from(_claim_ids))
     group = TranslatedGroup("claims", help=say("help.claims"), lang=lang)
-    group.add_command(
-        TranslatedCommand(
-            "list", callback=list_all, help=say("help.claims.list"), lang=lang, params=[spoken]
+    for name, callback, params in (
+        ("list", list_all, [_lang(lang)]),
+        ("show", show, [wanted, _lang(lang)]),
+    ):
+        text = say(f"help.claims.{name}")
+        group.add_command(
+            TranslatedCommand(name, callback=callback, help=text, lang=lang, params=params)
         )
-    )
-    wanted = click.Argument(["claim_id"], metavar="ID", shell_complete=_complete(tuple(BY_ID)))
-    group.add_command(
-        TranslatedCommand(
-            "show",
-            callback=show,
-            help=say("help.claims.show"),
-            lang=lang,
-            params=[wanted, spoken],
-        )
-    )
     return group
-
-
-def _complete(values: tuple[str, ...]) -> Any:
-    def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
-        return [value for value in values if value.lower().startswith(begun.lower())]
-
-    return complete
 
 
 def _completion(lang: str) -> click.Command:
     def show(shell: str, **_said: Any) -> None:
         from click.shell_completion import get_completion_class
 
-        kind = get_completion_class(shell)
+        kind = get_completion_class(shell) if shell in SHELLS else None
         if kind is None:
-            raise UsageError("usage.unknown", option="SHELL", value=shell, allowed=", ".join(SHELLS))
+            raise unknown("SHELL", shell, SHELLS)
         script = kind(click.Group("schedproof"), {}, "schedproof", "_SCHEDPROOF_COMPLETE")
-        click.echo(script.source_template % script.source_vars())
+        put(script.source_template % script.source_vars())
 
+    wanted = click.Argument(["shell"], shell_complete=completed_from(lambda: SHELLS))
     return TranslatedCommand(
         "completion",
         callback=show,
         help=tell(lang)("help.completion"),
         lang=lang,
-        params=[
-            click.Argument(["shell"], type=click.Choice(SHELLS)),
-            option(lang, "check", "lang", values=LANGUAGES),
-        ],
+        params=[wanted, _lang(lang)],
     )

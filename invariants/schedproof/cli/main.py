@@ -2,7 +2,7 @@
 
 Rules.
 1. What a person reads is told in their language, help included, so the commands are built
-   after the language is known: `--lang`, then the environment, then the locale.
+   after the language is known: `--lang`, the environment, the configuration, the locale.
 2. With `--json` there is one document on standard output and everything else is on
    standard error. The exit code is the same either way.
 3. A user's mistake is one or two sentences and exit code 2, never a traceback.
@@ -10,21 +10,19 @@ Rules.
 
 from __future__ import annotations
 
-import io
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import click
 
 from schedproof.cli.commands import build
+from schedproof.cli.mistakes import usage_error
+from schedproof.cli.output import accept_all_letters, complain
 from schedproof.search.results import INTERRUPTED, USAGE
-from schedproof.settings import UsageError
+from schedproof.settings import UsageError, language
 from schedproof.subjects.load_errors import TargetError
-from schedproof.telling.language import UnknownLanguage, choose_language
+from schedproof.telling.language import language_of_locale
 from schedproof.telling.messages import tell
-
-Say = Callable[..., str]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -34,31 +32,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command; its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without our letters is no reason to fail
-            stream.reconfigure(errors="backslashreplace")
+    accept_all_letters()
+    lang = language_of_locale()
     try:
-        lang = choose_language(spoken_language(arguments))
-    except UnknownLanguage as error:
-        return _mistake(str(error))
-    say = tell(lang)
-    try:
+        lang = language(spoken_language(arguments))
         code = build(lang).main(arguments, prog_name="schedproof", standalone_mode=False)
-        sys.stdout.flush()
         return int(code or 0)
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
     except click.ClickException as error:
-        return _mistake(say("usage.command_line", error=error.format_message()))
-    except (UsageError, TargetError) as error:
-        return _mistake(_told(say, error))
-    except UnknownLanguage as error:
-        return _mistake(str(error))
+        complain(usage_error(error).told(lang))
+    except UsageError as error:
+        complain(error.told(lang))
+    except TargetError as error:
+        complain(tell(lang)(error.message_id, **error.fields))
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
-    except BrokenPipeError:  # the reader has seen enough, as in `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return USAGE
+    except SystemExit as leave:  # click completed a word for the shell
+        return int(leave.code or 0)
+    return USAGE
 
 
 def spoken_language(arguments: Sequence[str]) -> str | None:
@@ -69,13 +59,3 @@ def spoken_language(arguments: Sequence[str]) -> str | None:
         if word == "--lang" and place + 1 < len(arguments):
             return arguments[place + 1]
     return None
-
-
-def _told(say: Say, error: UsageError | TargetError) -> str:
-    values = error.values if isinstance(error, UsageError) else error.fields
-    return say(error.message_id, **values)
-
-
-def _mistake(text: str) -> int:
-    click.echo(text, err=True)
-    return USAGE

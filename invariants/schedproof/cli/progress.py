@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,7 +21,7 @@ LINE_SECONDS = 10.0
 
 
 @contextmanager
-def show_progress(lang: str, quiet: bool) -> Iterator[Progress]:
+def show_progress(lang: str, quiet: bool) -> Generator[Progress, None, None]:
     """Somebody to tell progress to, for as long as the block lasts."""
     if quiet:
         yield lambda _data: None
@@ -45,7 +45,7 @@ def _lines(lang: str) -> Progress:
 
 
 @contextmanager
-def _bars() -> Iterator[Progress]:
+def _bars() -> Generator[Progress, None, None]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars

@@ -46,6 +46,7 @@ class ClaimVerdict(str, Enum):
     __str__ = str.__str__
 
 
+USAGE, INTERRUPTED = 2, 130
 EXIT_CODES = {
     Verdict.VIOLATED: 1,
     Verdict.ERROR: 3,
@@ -54,9 +55,8 @@ EXIT_CODES = {
     Verdict.NO_VIOLATION_FOUND: 0,
     Verdict.NO_VIOLATION_REDUCED: 0,
     Verdict.HOLDS_WITHIN_BOUNDS: 0,
-    Verdict.NOT_APPLICABLE: 0,
+    Verdict.NOT_APPLICABLE: USAGE,  # of all runs: no policy that was asked for exists
 }
-USAGE, INTERRUPTED = 2, 130
 WORST_FIRST = tuple(EXIT_CODES)
 
 

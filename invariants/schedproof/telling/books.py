@@ -68,9 +68,7 @@ def _difference(say: Say, off: int) -> str:
     return say("ledger.too_many", extra=off)
 
 
-def _should_be(
-    say: Say, example: Counterexample, before: Moment, after: Moment
-) -> tuple[Sum, ...]:
+def _should_be(say: Say, example: Counterexample, before: Moment, after: Moment) -> tuple[Sum, ...]:
     flow = _flow(example, before)
     if flow is None or before.free + flow.change == after.free:
         return ()
@@ -90,7 +88,7 @@ def _flow(example: Counterexample, before: Moment) -> _Flow | None:
     if example.actions[-1]["op"] != "step":
         return None
     back = [(i, _held(before, i)) for i in step.preempted]
-    taken = []
+    taken: list[tuple[int, int]] = []
     if step.served is not None:
         needed = before.requests.get(str(step.served), {}).get("required_blocks", 0)
         if step.admitted:

@@ -46,7 +46,7 @@ def bounds_text(say: Say, bounds: Mapping[str, Any], only: Iterable[str] | None 
 
 
 def _bound(say: Say, name: str, value: Any) -> str:
-    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
+    if type(value) in (list, tuple) and len(value) == 2:
         if has_text(f"bound.{name}"):
             return say(f"bound.{name}", low=value[0], high=value[1])
         value = f"{value[0]}–{value[1]}"
@@ -62,7 +62,7 @@ def short_bounds(say: Say, run: RunResult) -> str:
 
 def how_text(say: Say, runs: Sequence[RunResult]) -> str:
     """How these runs were searched, counts added up over each kind of search."""
-    told = []
+    told: list[str] = []
     for search in dict.fromkeys(run.search for run in runs):
         told.append(_how(say, search, [run for run in runs if run.search == search]))
     return DOT.join(told)

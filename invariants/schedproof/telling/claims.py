@@ -21,8 +21,9 @@ def claims_table(language: str, width: int = 80) -> str:
     rows = [[claim.id, say(f"kind.{claim.kind}"), title_of(say, claim.id)] for claim in CLAIMS]
     columns = [max(width_of(row[column]) for row in [head, *rows]) for column in (0, 1)]
     left = sum(columns) + 4
-    lines = []
-    for row, text in zip([head, *rows], table([[*row[:2], ""] for row in [head, *rows]])):
+    lines: list[str] = []
+    left_parts = table([[*row[:2], ""] for row in [head, *rows]])
+    for row, text in zip([head, *rows], left_parts, strict=True):
         first = text + " " * (left - width_of(text))
         lines += wrap(row[2], width, " " * left, first)
     return "\n".join([*lines, "", *wrap(say("page.count", count=len(CLAIMS)), width)])

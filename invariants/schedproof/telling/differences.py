@@ -85,7 +85,7 @@ def _pool_rows(
 ) -> list[Difference]:
     """Rows for the scheduler's own numbers; the books of LEDGER-1 are told elsewhere."""
     guilty = [name for request_id, name in example.guilty if request_id is None]
-    rows = []
+    rows: list[tuple[str, int, int]] = []
     if "free_kv_blocks" in guilty and example.claim != "LEDGER-1":
         rows.append(("free_kv_blocks", before.free, after.free))
     if "clock" in guilty:

@@ -134,4 +134,4 @@ def _counterexample(example: Counterexample) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Pairs as JSON has them."""
-    return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
+    return [_plain(part) for part in value] if type(value) in (list, tuple) else value

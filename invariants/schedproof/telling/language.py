@@ -60,23 +60,24 @@ def choose_language(
     for name, source in asked:
         if name:
             return _known(name, source)
-    return _of_locale(env)
+    return language_of_locale(env)
 
 
-def _of_locale(env: Mapping[str, str]) -> str:
+def language_of_locale(environ: Mapping[str, str] | None = None) -> str:
     """The language of the first locale variable that is set; English if it is another one."""
+    env = os.environ if environ is None else environ
     names = (env.get(variable) for variable in _LOCALE_VARIABLES)
-    return _parsed(next((name for name in names if name), "")) or "en"
+    return known_language(next((name for name in names if name), "")) or "en"
 
 
 def _known(name: str, source: str) -> str:
-    language = _parsed(name)
+    language = known_language(name)
     if language is None:
         raise UnknownLanguage(name, source)
     return language
 
 
-def _parsed(name: str) -> str | None:
-    """The language in a locale's name, if it is one of ours."""
+def known_language(name: str) -> str | None:
+    """The language that a name or a locale means, if it is one of ours."""
     first = re.split(r"[-_.@]", name.strip().lower(), maxsplit=1)[0]
     return first if first in LANGUAGES else None

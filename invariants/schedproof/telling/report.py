@@ -204,7 +204,7 @@ def _in_color(
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for place, heading in enumerate(rows[0]):
         drawn.add_column(heading, justify="right" if place >= 3 else "left")
-    for row, style in zip(rows[1:], styles):
+    for row, style in zip(rows[1:], styles, strict=True):
         drawn.add_row(*map(Text, row), style=_RICH_STYLES[style])
     for line in above:
         console.print(Text(line.text, _RICH_STYLES[line.style]), soft_wrap=True)

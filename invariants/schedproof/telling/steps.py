@@ -48,7 +48,7 @@ def step_lines(
     breaks: bool = False,
 ) -> tuple[StepLine, ...]:
     """One line for each action; the last one is guilty if it `breaks` a claim."""
-    lines = []
+    lines: list[StepLine] = []
     away: set[int] = set()  # preempted and not yet back
     for number, action in enumerate(actions, start=1):
         step = trail[number - 1] if number <= len(trail) else None
@@ -100,7 +100,7 @@ def _argument(say: Say, name: str, value: Any) -> str:
 
 
 def _of_step(say: Say, step: TrailStep, away: set[int]) -> list[str]:
-    parts = []
+    parts: list[str] = []
     if step.preempted:
         names = join(say, "names", [f"r{i}" for i in step.preempted])
         parts.append(say("trail.preempted", requests=names))

@@ -86,8 +86,9 @@ def _of_claim(say: Say, claim: str, part: str) -> str:
 
 def _told_values(say: Say, values: Mapping[str, Any]) -> dict[str, Any]:
     words = {"nobody": say("story.nobody"), "": say("story.nothing"), None: "–"}
+    hashable = (str, type(None))
     return {
-        name: words[value] if value is None or isinstance(value, str) and value in words else value
+        name: words.get(value, value) if isinstance(value, hashable) else value
         for name, value in values.items()
     }
 

@@ -85,7 +85,7 @@ def _named(say: Say, runs: Sequence[RunResult], verdict: str, width: int) -> lis
     for claim, policies in _policies(runs, verdict).items():
         everywhere = len(policies) == _times_applied(runs, claim)
         groups.setdefault(() if everywhere else tuple(policies), []).append(claim)
-    lines = []
+    lines: list[Line] = []
     for where, claims in sorted(groups.items()):
         kind = f"report.{verdict}.under" if where else f"report.{verdict}"
         names = join(say, "names", claims)

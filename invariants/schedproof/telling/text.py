@@ -57,8 +57,8 @@ def steps_as_lines(steps: Iterable[StepLine], width: int = 80, indent: str = "  
     room = max(_WHAT_LEAST, width - left - 3 - frees - 4)
     parts = [wrap(step.what, room) for step in steps]
     column = max((width_of(part) for lines in parts for part in lines), default=0)
-    lines = []
-    for step, what in zip(steps, parts):
+    lines: list[Line] = []
+    for step, what in zip(steps, parts, strict=True):
         head = f"{indent}{step.number:>{number}}  {pad(step.verb, verbs)}   "
         mark = "   ✗" if step.guilty else ""
         text = f"{head}{pad(what[0], column)}   {pad(step.free, frees)}{mark}".rstrip()
@@ -74,7 +74,7 @@ def labelled(
     pairs = list(pairs)
     column = max((width_of(label) for label, _ in pairs), default=0) + gap
     left = " " * (width_of(indent) + column)
-    lines = []
+    lines: list[Line] = []
     for label, text in pairs:
         lines += _styled(wrap(text, width, left, indent + pad(label, column)))
     return lines
@@ -86,10 +86,10 @@ def _styled(texts: Iterable[str], style: str = PLAIN) -> list[Line]:
 
 def _books(story: Story, width: int) -> list[Line]:
     """The sums before and after, and below them what the free count should be."""
-    lines = []
+    lines: list[Line] = []
     for sums in (story.books[:2], story.books[2:]):
         rows = table([(s.label, s.text, s.mark) for s in sums], gap=3, indent="      ")
-        lines += [Line(row, BAD if s.guilty else PLAIN) for row, s in zip(rows, sums)]
+        lines += [Line(row, BAD if s.guilty else PLAIN) for row, s in zip(rows, sums, strict=True)]
     notes = [s.note for s in story.books if s.note]
     return lines + [line for note in notes for line in _styled(wrap(note, width, "        "), BAD)]
 
@@ -104,11 +104,11 @@ def _differences(story: Story) -> list[Line]:
         rows = [row[1:] for row in rows]
     texts = table(rows, gap=3, indent="      ")
     styles = [FAINT, *(BAD if row.guilty else PLAIN for row in shown.rows)]
-    return [Line(text, style) for text, style in zip(texts, styles)]
+    return [Line(text, style) for text, style in zip(texts, styles, strict=True)]
 
 
 def _closing(say: Say, story: Story, width: int) -> list[Line]:
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for place, (claim, title) in enumerate(story.also_broken):
         pairs.append(("" if place else say("story.also_broken"), f"{claim}  {title}"))
     pairs += [(say("story.why"), story.why), (say("story.rule"), story.rule)]
