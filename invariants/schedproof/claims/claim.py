@@ -70,7 +70,7 @@ class Claim:
     @property
     def family(self) -> str:
         """The id's first part, as in LEDGER."""
-        return self.id.rpartition("-")[0] if self.id[-1].isdigit() else self.id.split("-")[0]
+        return self.id.partition("-")[0]
 
 
 def needs(*features: Feature) -> frozenset[Feature]:

@@ -4,7 +4,8 @@ Rules.
 1. An `Edge` holds just what predicates may look at, and nothing else: so two equal edges
    have equal judgements, and a judgement can be remembered.
 2. Requests that are finished, hold nothing and did not change are left out of an edge;
-   only that there were any is told. The clock is left out (None) unless some request has a deadline.
+   only that there were any is told. The clock is left out (None) unless some request has
+   a deadline.
 3. A `Change` is one request across one action. Claims about single requests look at
    changes, and there are far fewer different changes than different edges.
 4. A predicate answers None (the edge did not exercise the claim), True, or a `Breach`.
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 from schedmodel.policy import Policy
 from schedproof.subjects.actions import Action, Enqueue, Step
@@ -38,14 +39,14 @@ class Breach:
     """
 
     text: str
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
     guilty: tuple[tuple[int | None, str], ...] = ()
 
     def __bool__(self) -> bool:
         return False
 
 
-Judged = Union[None, bool, Breach]
+Judged = bool | Breach | None
 
 
 class Change(NamedTuple):
@@ -118,10 +119,13 @@ class Edge:
 
     @cached_property
     def victims(self) -> tuple[int, ...]:
-        """Ids preempted in this action: those named, and those whose state or count says so."""
+        """Ids preempted in this action: those named, and those whose state or count says so.
+
+        A name that is no number is no id; that the report is wrong is for its own claim to say.
+        """
         if not self.stepped:
             return ()
-        named = set(self.answer.preempted)
+        named = {victim for victim in self.answer.preempted if isinstance(victim, int)}
         for row in self.before:
             after = self.after_by_id.get(row.request_id)
             if after is not None and _was_preempted(row, after):
@@ -148,7 +152,8 @@ class Edge:
     @property
     def event(self) -> dict[str, Any]:
         """The step's report by key; empty when there is none."""
-        return {} if self.answer.event is None else dict(zip(EVENT_KEYS, self.answer.event))
+        event = self.answer.event
+        return {} if event is None else dict(zip(EVENT_KEYS, event, strict=True))
 
 
 def _was_preempted(before: Row, after: Row) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
 from schedproof.claims.edge import Breach, Edge, Judged, stored_differences
 from schedproof.subjects.actions import Enqueue
@@ -14,18 +16,23 @@ def refusal_changes_nothing(edge: Edge) -> Judged:
     kept = edge.before == edge.after and edge.free_before == edge.free_after
     if kept and edge.ticks == 0 and edge.logged == 0 and edge.extras_kept:
         return True
-    changed = [
-        (request_id, name)
-        for request_id, row in edge.after_by_id.items()
-        if (old := edge.before_by_id.get(request_id)) is not None and old is not row
-        for name in stored_differences(old, row)
-    ]
-    added = [(i, "status") for i in edge.after_by_id if i not in edge.before_by_id]
+    changed = list(_changed_fields(edge))
     values = {
-        "requests": ", ".join(f"r{i}" for i in dict.fromkeys(i for i, _ in changed + added)),
+        "requests": ", ".join(f"r{i}" for i in dict.fromkeys(i for i, _ in changed)),
         "ticks": edge.ticks,
     }
-    return Breach("INPUT-1", values, tuple(changed + added))
+    pool = [(None, "free_kv_blocks")] if edge.free_before != edge.free_after else []
+    clock = [(None, "clock")] if edge.ticks else []
+    return Breach("INPUT-1", values, (*changed, *pool, *clock))
+
+
+def _changed_fields(edge: Edge) -> Iterator[tuple[int, str]]:
+    """Every field that changed, and the status of everybody who came or went."""
+    for request_id in dict.fromkeys([*edge.before_by_id, *edge.after_by_id]):
+        old, new = edge.before_by_id.get(request_id), edge.after_by_id.get(request_id)
+        names = ("status",) if old is None or new is None else stored_differences(old, new)
+        for name in names:
+            yield request_id, name
 
 
 def bad_input_is_refused(edge: Edge) -> Judged:
@@ -35,14 +42,17 @@ def bad_input_is_refused(edge: Edge) -> Judged:
     if edge.must_refuse is not None and not edge.refused:
         name = edge.must_refuse
         told = {**values, "field": name, "value": getattr(edge.action, name)}
-        return Breach(f"INPUT-2.{_reason(edge, name)}", told, ((edge.action.request_id, name),))
+        return Breach(
+            f"INPUT-2.{_reason(edge.action, name)}", told, ((edge.action.request_id, name),)
+        )
     if edge.must_refuse is None and edge.refused:
         return Breach("INPUT-2.valid_refused", values, ((edge.action.request_id, "status"),))
     return True
 
 
-def _reason(edge: Edge, name: str) -> str:
-    return "duplicate" if name == "request_id" else "accepted"
+def _reason(action: Enqueue, name: str) -> str:
+    """An id is refused as a duplicate, or because it is no whole number."""
+    return "duplicate" if name == "request_id" and type(action.request_id) is int else "accepted"
 
 
 CLAIMS = (

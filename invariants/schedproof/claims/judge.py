@@ -70,10 +70,9 @@ class Judge:
             broken += below.broken
         return Judgement(exercised, self._in_order(broken))
 
-    def _ask(
-        self, claims: Sequence[Claim], about: Edge | Change
-    ) -> tuple[int, tuple[Found, ...]]:
-        exercised, broken = 0, []
+    def _ask(self, claims: Sequence[Claim], about: Edge | Change) -> tuple[int, tuple[Found, ...]]:
+        exercised = 0
+        broken: list[Found] = []
         for claim in claims:
             answer = claim.predicate(about)
             if answer is not None:

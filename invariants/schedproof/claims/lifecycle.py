@@ -28,13 +28,15 @@ Each is a run of edges of the lifecycle with at most one preempt, prefill or tok
 
 def states_follow_the_table(change: Change) -> Judged:
     before, after = change.before, change.after
-    if after is None or after.state is None or (before is not None and before.state is None):
+    if after is None or after.state is None:
         return None
     values = {"request": after.request_id, "to": after.state.value}
     guilty = ((after.request_id, "status"), (after.request_id, "phase"))
-    if before is None or before.state is None:
+    if before is None:
         newborn = after.state is State.WAITING
         return newborn or Breach("LIFE-1.newcomer", values, guilty)
+    if before.state is None:
+        return None
     if before.state is after.state:
         return True if change.stepped else None
     values["from"] = before.state.value

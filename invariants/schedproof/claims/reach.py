@@ -57,7 +57,7 @@ def tie(edge: Edge) -> Judged:
     clock = edge.clock or 0
     mine = edge.rules.key(row, clock)[:-1]
     others = [other for other in edge.before if not other.done and other is not row]
-    return _when(bool(mine) and any(edge.rules.key(o, clock)[:-1] == mine for o in others))
+    return _when(any(edge.rules.key(other, clock)[:-1] == mine for other in others))
 
 
 def aging_lifts(edge: Edge) -> Judged:
@@ -65,11 +65,11 @@ def aging_lifts(edge: Edge) -> Judged:
     row = edge.chosen
     if row is None:
         return None
-    rank = edge.rules.effective_priority
-    others = (other for other in edge.before if not other.done and other is not row)
-    lifted = (o for o in others if o.priority > row.priority and rank(o) <= rank(row))
-    clock, mine = edge.clock or 0, edge.rules.key(row, edge.clock or 0)
-    return _when(any(edge.rules.key(o, clock)[:3] == mine[:3] for o in lifted))
+    clock = edge.clock or 0
+    mine = edge.rules.key(row, clock)
+    stronger = (o for o in edge.before if not o.done and o.priority > row.priority)
+    keys = (edge.rules.key(other, clock) for other in stronger)
+    return _when(any(key[:3] == mine[:3] and key > mine for key in keys))
 
 
 def handover(edge: Edge) -> Judged:

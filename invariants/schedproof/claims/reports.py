@@ -48,10 +48,15 @@ def event_tells_what_ran(edge: Edge) -> Judged:
         values = {"field": "request_id", "told": event["request_id"], "real": "?"}
         return Breach("EVENT-1", values, ((None, "request_id"),))
     for name, real in _true_report(edge, chosen, after).items():
-        if event[name] != real or type(event[name]) is not type(real):
+        if not _same(event[name], real):
             values = {"field": name, "told": event[name], "real": real}
             return Breach("EVENT-1", values, ((chosen.request_id, name),))
     return True
+
+
+def _same(told: Any, real: Any) -> bool:
+    """Equal, and a number of the same kind: True is not 1 here, and 2.0 is not 2."""
+    return told == real and (isinstance(real, str) or type(told) is type(real))
 
 
 def _true_report(edge: Edge, chosen: Row, after: Row) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Run:
     @cached_property
     def accepted(self) -> tuple[Action, ...]:
         """The actions without the refused enqueues."""
-        pairs = zip(self.actions, self.answers)
+        pairs = zip(self.actions, self.answers, strict=True)
         return tuple(action for action, answer in pairs if answer.accepted is not False)
 
     @cached_property
@@ -67,7 +67,7 @@ class Run:
         `disturb` is called on the subject before each step.
         """
         subject = self.start(config or self.config)
-        answers = []
+        answers: list[Answer] = []
         for action in actions:
             if isinstance(action, Step):
                 if disturb is not None:

@@ -84,20 +84,21 @@ def victim_is_the_least(edge: Edge) -> Judged:
     challenger = edge.chosen
     if challenger is None or not edge.victims:
         return None
-    if len(edge.victims) > 1:
-        names = ", ".join(f"r{victim}" for victim in edge.victims)
-        return Breach("VICTIM-6.many", {"victims": names}, ((edge.victims[1], "status"),))
+    victim, *others = edge.victims
+    if others:
+        names = ", ".join(f"r{request_id}" for request_id in edge.victims)
+        return Breach("VICTIM-6.many", {"victims": names}, ((others[0], "status"),))
     holders = [row for row in edge.before if row.admitted]
     rank = edge.rules.effective_priority
     right = pick_victim(challenger, holders, edge.free_before, rank)
-    if right is not None and right.request_id == edge.victims[0]:
+    if right is not None and right.request_id == victim:
         return True
     values = {
-        "victim": edge.victims[0],
+        "victim": victim,
         "challenger": challenger.request_id,
         "right": "nobody" if right is None else f"r{right.request_id}",
     }
-    return Breach("VICTIM-6", values, ((edge.victims[0], "status"),))
+    return Breach("VICTIM-6", values, ((victim, "status"),))
 
 
 CLAIMS = (

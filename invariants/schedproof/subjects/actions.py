@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Union
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Abort:
     request_id: int
 
 
-Action = Union[Enqueue, Step, Deliver, Abort]
+Action = Enqueue | Step | Deliver | Abort
 STEP = Step()
 
 

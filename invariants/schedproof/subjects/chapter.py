@@ -16,7 +16,7 @@ Rules.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, NoReturn, Protocol
 
@@ -38,6 +38,7 @@ from schedproof.subjects.observation import (
 CHAPTER_FEATURES = frozenset(Feature) - {Feature.STRICT_TYPES}
 ATTRIBUTES = ("queue", "timeline", "clock", "free_kv_blocks")
 _EXTRA_FREE = ("arrival_index", "finish_reason", "_phase", "_state")
+_SERVED, _PREEMPTED = (EVENT_KEYS.index(n) for n in ("request_id", "preempted_request_id"))
 ATOMS = (int, str, float, bool, type(None), bytes)
 
 MakeScheduler = Callable[[Config], Any]
@@ -84,7 +85,8 @@ class ChapterSubject:
     ) -> None:
         self.config = config
         self.calls = calls or CallCount()
-        self.features = CHAPTER_FEATURES | ({Feature.STRICT_TYPES} if strict_types else set())
+        strict = frozenset({Feature.STRICT_TYPES}) if strict_types else frozenset[Feature]()
+        self.features = CHAPTER_FEATURES | strict
         self._make = make
         self._interned: dict[tuple[Any, ...], Row] = {}
         self.by_arrival = config.policy == "fcfs"
@@ -163,11 +165,11 @@ class ChapterSubject:
         if logged and self._last_event is not None:
             kept = kept and len(timeline) > 1 and timeline[-2] == self._last_event
         self._last_event = dict(event)
-        victim = event.get("preempted_request_id")
-        span = Span(event["request_id"], str(event.get("phase")))
+        victim = values[_PREEMPTED]
+        span = Span(values[_SERVED], str(event.get("phase")))
         return Answer(
             batch=(span,),
-            preempted=() if victim is None else (victim,),
+            preempted=() if victim is None or victim is MISSING else (victim,),
             event=values,
             log_kept=kept,
         )
@@ -175,9 +177,12 @@ class ChapterSubject:
     @staticmethod
     def event_values(event: Any) -> tuple[Any, ...]:
         """A report's values in the order of `EVENT_KEYS`; `SubjectError` if it is no report."""
-        if type(event) is dict and tuple(event) == EVENT_KEYS:
-            return tuple(event.values())
-        if not isinstance(event, dict) or "request_id" not in event:
+        kind = event.__class__
+        if kind is dict and tuple(event) == EVENT_KEYS:
+            values: tuple[Any, ...] = tuple(event.values())
+            if _can_be_hashed(values):
+                return values
+        if not issubclass(kind, dict) or "request_id" not in event:
             raise SubjectError("contract", "contract.event", {"got": repr(event)[:200]})
         return tuple(frozen(event.get(name, MISSING)) for name in EVENT_KEYS)
 
@@ -211,7 +216,7 @@ class ChapterSubject:
 
     def _read_rows(self, queue: list[Any]) -> tuple[Row, ...]:
         before = {row.request_id: row for row in self._rows}
-        rows = []
+        rows: list[Row] = []
         for request in queue + self._gone(queue):
             names, raw = _names_and_values(request)
             previous = before.get(_attribute(request, "request_id"))
@@ -283,13 +288,22 @@ def frozen(value: Any) -> Any:
     """A hashable stand-in that is equal exactly when the values look equal."""
     if isinstance(value, ATOMS):
         return value
-    if isinstance(value, dict):
+    kind = value.__class__
+    if issubclass(kind, dict):
         return ("dict", *((frozen(k), frozen(v)) for k, v in value.items()))
-    if isinstance(value, (list, tuple)):
-        return (type(value).__name__, *map(frozen, value))
-    if isinstance(value, (set, frozenset)):
+    if issubclass(kind, (list, tuple)):
+        return (kind.__name__, *map(frozen, value))
+    if issubclass(kind, (set, frozenset)):
         return ("set", frozenset(map(frozen, value)))
-    return value if isinstance(value, Hashable) else repr(value)
+    return value if _can_be_hashed(value) else repr(value)
+
+
+def _can_be_hashed(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _attribute(request: Any, name: str) -> Any:

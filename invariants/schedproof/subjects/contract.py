@@ -2,9 +2,9 @@
 
 Rules.
 1. A subject is a scheduler under test behind a few verbs: it can `do` an action (enqueue,
-   step, deliver, abort), `observe` its state, and `fork`. A scheduler that decides and executes in one go does both in its step; one
-   that keeps them apart decides in step and executes in deliver. A batch may well be one
-   request.
+   step, deliver, abort), `observe` its state, and `fork`. A scheduler that decides and
+   executes in one go does both in its step; one that keeps them apart decides in step and
+   executes in deliver. A batch may well be one request.
 2. A subject declares its `features`. A claim that needs a feature which is not declared
    is not applicable to it; nothing is inferred from behaviour.
 3. Trouble with the scheduler itself (it raised, it answers something that is not an
@@ -92,7 +92,7 @@ class SubjectError(Exception):
 
     kind: str
     message_id: str
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
     where: Any = None
     cause: BaseException | None = None
 

@@ -149,6 +149,6 @@ class Answer(NamedTuple):
     accepted: bool | None = None
     refusal: str | None = None
     batch: tuple[Span, ...] = ()
-    preempted: tuple[int, ...] = ()
+    preempted: tuple[Any, ...] = ()
     event: tuple[Any, ...] | None = None
     log_kept: bool = True

@@ -73,7 +73,10 @@ def _of_target(text: str, cell: int | None) -> Source:
 
 def _of_factory(factory: str | Callable[..., Any], cell: int | None) -> Source:
     if callable(factory):
-        return Source(getattr(factory, "__qualname__", repr(factory)), lambda _before: Loaded(_called(factory)))
+        return Source(
+            getattr(factory, "__qualname__", repr(factory)),
+            lambda _before: Loaded(_called(factory)),
+        )
     target = parse_target(factory)
 
     def load(before: Before) -> Loaded:
