@@ -54,6 +54,7 @@ class Watcher:
     actions: int = 0
     depth: int = 0
     steps_served: int = 0
+    stopped: bool = False
 
     def before_action(self, session: Session) -> None:
         """Keep the time; raises `Stopped` when it is up."""
@@ -61,6 +62,7 @@ class Watcher:
         now = time.monotonic()
         shrunk_enough = self.best is not None and now - self.found_at > SHRINK_SECONDS
         if now > self.pace.deadline or self.pace.interrupted or shrunk_enough:
+            self.stopped = True
             raise Stopped
 
     def ended(self, session: Session) -> None:
@@ -143,23 +145,27 @@ def _search(
     )
     try:
         stateful.run_machine(machine, profile, seed)
-    except Stopped:
+    except (Stopped, *stateful.FLAKY):  # a run that was cut short may seem flaky to Hypothesis
         if watcher.best is None:
-            stopped_by = "interrupt" if watcher.pace.interrupted else "time"
-            return {"verdict": Verdict.INCOMPLETE.value, "stopped_by": stopped_by}
+            return _cut_short(watcher)
     except (SubjectError, StopSubject) as error:
         return {"trouble": trouble_of(error, watcher.session)}
     except stateful.OutOfMemory as error:
         return {"trouble": trouble_of(error.args[0], watcher.session)}
     except ClaimBroken as broken:
         watcher.keep(broken.violation)
-    except stateful.FLAKY:
-        if watcher.best is None:
-            actions = watcher.session.actions if watcher.session else []
-            return {"trouble": trouble_of(not_deterministic(len(actions), actions), None)}
     if watcher.best is None:
         return {"verdict": Verdict.NO_VIOLATION_FOUND.value}
     return _violated(start, judge, watcher.best)
+
+
+def _cut_short(watcher: Watcher) -> dict[str, Any]:
+    """What a search without a violation ended with before its last example."""
+    if watcher.stopped:
+        stopped_by = "interrupt" if watcher.pace.interrupted else "time"
+        return {"verdict": Verdict.INCOMPLETE.value, "stopped_by": stopped_by}
+    actions = watcher.session.actions if watcher.session else []
+    return {"trouble": trouble_of(not_deterministic(len(actions), actions), None)}
 
 
 def _violated(start: StartSubject, judge: Judge, violation: Violation) -> dict[str, Any]:
