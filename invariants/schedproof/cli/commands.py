@@ -19,9 +19,10 @@ from schedmodel import POLICIES, __version__
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
 from schedproof.cli.output import put
 from schedproof.search.profiles import PROFILES
+from schedproof.search.results import EXIT_CODES, INTERRUPTED, USAGE
 from schedproof.settings import resolve, unknown
 from schedproof.telling.language import LANGUAGES
-from schedproof.telling.messages import catalogue, tell
+from schedproof.telling.messages import tell
 from schedproof.telling.text import labelled
 
 SHELLS = ("bash", "zsh", "fish")
@@ -101,8 +102,8 @@ def _run_check(spoken: str, /, as_json: bool, quiet: bool, **said: Any) -> int:
 def _exit_codes(lang: str) -> str:
     """The table below the help of `check`."""
     say = tell(lang)
-    texts = [name for name in catalogue(lang) if name.startswith("exit.") and name != "exit.title"]
-    rows = [(name.removeprefix("exit."), say(name)) for name in texts]
+    codes = sorted({USAGE, INTERRUPTED, *EXIT_CODES.values()})
+    rows = [(str(code), say(f"exit.{code}")) for code in codes]
     return "\n".join([say("exit.title"), *(line.text for line in labelled(rows, 80))])
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from schedproof.search.results import Counterexample, Moment
 from schedproof.subjects.observation import STORED_FIELDS
+from schedproof.telling.books import TOLD_BY_BOOKS
 from schedproof.telling.messages import Say, has_text
 
 _KEEPS = frozenset(
@@ -83,10 +84,10 @@ def _runs(say: Say, values: dict[str, Any]) -> Differences:
 def _pool_rows(
     say: Say, example: Counterexample, before: Moment, after: Moment
 ) -> list[Difference]:
-    """Rows for the scheduler's own numbers; the books of LEDGER-1 are told elsewhere."""
+    """Rows for the scheduler's own numbers, unless the books tell them."""
     guilty = [name for request_id, name in example.guilty if request_id is None]
     rows: list[tuple[str, int, int]] = []
-    if "free_kv_blocks" in guilty and example.claim != "LEDGER-1":
+    if "free_kv_blocks" in guilty and example.claim not in TOLD_BY_BOOKS:
         rows.append(("free_kv_blocks", before.free, after.free))
     if "clock" in guilty:
         rows.append(("clock", before.clock, after.clock))

@@ -20,7 +20,7 @@ from typing import Any
 from schedproof.search.results import ClaimResult, ClaimVerdict, Counterexample, RunResult, Trouble
 from schedproof.telling.messages import tell
 from schedproof.telling.report import Summary
-from schedproof.telling.story import breach_text
+from schedproof.telling.story import breach_id, breach_text
 from schedproof.telling.trouble import trouble_text
 
 SCHEMA, SCHEMA_VERSION = "schedproof/check", 1
@@ -124,7 +124,7 @@ def _counterexample(example: Counterexample) -> dict[str, Any]:
         "shortest": example.shortest,
         "found_by": example.found_by,
         "guilty": [{"request_id": i, "field": name} for i, name in example.guilty],
-        "message": {"id": f"breach.{example.text}", "values": example.values},
+        "message": {"id": breach_id(example), "values": example.values},
         "explanation": breach_text(tell("en"), example),
         "trail": [{**asdict(step), "preempted": list(step.preempted)} for step in example.trail],
         "before": None if example.before is None else asdict(example.before),

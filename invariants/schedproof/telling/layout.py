@@ -4,8 +4,8 @@ Rules.
 1. A width is a number of terminal cells. Chinese characters and full-width marks take two,
    combining marks none.
 2. A line is broken at a space or between Chinese characters, never before a mark that
-   closes and never after one that opens. A word that is too long for a line stands alone
-   on its own.
+   closes, never after one that opens, and not between a number and what it counts. A word
+   that is too long for a line stands alone on its own.
 3. No line ends in spaces.
 """
 
@@ -18,7 +18,9 @@ from collections.abc import Iterable, Sequence
 _WIDE = frozenset("WF")
 _CLOSES = frozenset("，。、：；！？）】》”’,.:;!?)]…％")
 _OPENS = frozenset("（【《“‘([")
-_PIECES = re.compile(r"\s+|[^\s\u2e80-\u9fff\uff00-\uffef]+|.", re.DOTALL)
+_PIECES = re.compile(
+    r"(?:第 )?[\d,]+ [\u4e00-\u9fff]|\s+|[^\s\u2e80-\u9fff\uff00-\uffef]+|.", re.DOTALL
+)
 
 
 def width_of(text: str) -> int:

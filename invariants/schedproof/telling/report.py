@@ -53,7 +53,6 @@ _COLUMNS = (
     "misses",
     "seconds",
 )
-_NUMBERS = range(3, len(_COLUMNS))
 _RICH_STYLES = {BAD: "red", GOOD: "green", HEADING: "bold", FAINT: "dim", PLAIN: ""}
 _GOOD_VERDICTS = frozenset(
     (
@@ -128,8 +127,8 @@ def _style_of(verdict: str) -> str:
 
 def _body(say: Say, language: str, summary: Summary, width: int) -> list[Line]:
     """All that stands below the table of runs."""
-    lines = [Line(""), *claim_lines(say, summary.runs, width)]
-    lines += note_lines(say, summary.runs, width)
+    known = [*claim_lines(say, summary.runs, width), *note_lines(say, summary.runs, width)]
+    lines = [Line(""), *known] if known else []
     for story in stories_of(summary, language):
         lines += [Line(""), *story_lines(story, width)]
     for run in summary.runs:
@@ -148,12 +147,19 @@ def _rows(say: Say, summary: Summary) -> list[list[str]]:
 
 def _row(say: Say, run: RunResult) -> list[str]:
     first = [run.policy, say(f"verdict.{run.verdict}")]
-    if run.verdict == Verdict.NOT_APPLICABLE.value:
-        return first + [""] * len(_NUMBERS) + [""]
+    if not _was_searched(run):
+        return first + [""] * (len(_COLUMNS) - len(first))
     states = "" if run.distinct_states is None else grouped(run.distinct_states)
     exercised = [grouped(exercised_of([run], name)) for name in ("PREEMPTION", "RESUME", "MISS")]
     counts = [states, grouped(run.transitions), *exercised, f"{run.seconds:.1f}"]
     return [*first, say(f"search.{run.search}"), *counts]
+
+
+def _was_searched(run: RunResult) -> bool:
+    """Whether the scheduler could be used at all under this policy."""
+    if run.verdict == Verdict.NOT_APPLICABLE.value:
+        return False
+    return bool(run.claims) or run.trouble is None
 
 
 def _plain_table(rows: list[list[str]], width: int) -> list[Line]:
@@ -169,7 +175,7 @@ def _overall(say: Say, summary: Summary, width: int) -> list[Line]:
     verdict = summary.verdict
     style = _style_of(verdict)
     mark = {GOOD: "✓", FAINT: "–", BAD: "✗"}[style]
-    searched = [run for run in summary.runs if run.verdict != Verdict.NOT_APPLICABLE.value]
+    searched = [run for run in summary.runs if _was_searched(run)]
     parts = [f"{mark} {say(f'verdict.{verdict}')}"]
     if searched:
         parts += [_shared_bounds(say, searched), how_text(say, searched)]

@@ -69,8 +69,11 @@ def step_lines(
 def verb(say: Say, action: Mapping[str, Any]) -> str:
     """The action by name, with the request that it is about."""
     name = say(f"verb.{action['op']}")
-    request = action.get("args", {}).get("request_id")
-    return name if request is None else f"{name} r{request}"
+    args = action.get("args", {})
+    if "request_id" not in args:
+        return name
+    request = args["request_id"]
+    return f"{name} r{request}" if type(request) is int else f"{name} {request!r}"
 
 
 def what_happened(

@@ -60,7 +60,7 @@ def story_of(example: Counterexample, language: str, run: RunResult | None = Non
         checked=_checked(say, example, run),
         wrong=_wrong(say, example, run),
         differences=differences_of(say, example),
-        books=books_of(say, example) if example.claim == "LEDGER-1" else (),
+        books=books_of(say, example),
         setup=_setup(say, example),
         steps=step_lines(say, example.actions, example.trail, breaks=on_edge),
         also_broken=tuple((claim, title_of(say, claim)) for claim in example.also_broken),
@@ -76,7 +76,17 @@ def title_of(say: Say, claim: str) -> str:
 
 def breach_text(say: Say, example: Counterexample) -> str:
     """What is wrong, in one or two sentences."""
-    return say(f"breach.{example.text}", **_told_values(say, example.values))
+    return say(breach_id(example), **_told_values(say, example.values))
+
+
+def breach_id(example: Counterexample) -> str:
+    """The text of the catalogue that tells this breach best."""
+    values = example.values
+    if example.text == "PROGRESS-2" and values["fields"] == "generated_len":
+        return "breach.PROGRESS-2.tokens"
+    if example.text == "LEDGER-1" and values["sum"] > values["capacity"]:
+        return "breach.LEDGER-1.too_many"
+    return f"breach.{example.text}"
 
 
 def _of_claim(say: Say, claim: str, part: str) -> str:
@@ -161,7 +171,7 @@ def _preempted(say: Say, example: Counterexample) -> str:
         return ""
     aging = example.policy == "aging"
     return say(
-        "context.preempted",
+        _how_tight(challenger["required_blocks"], before.free),
         rank=say("rank.effective" if aging else "rank.priority"),
         challenger=step.served,
         challenger_rank=_rank(challenger, example),
@@ -171,6 +181,13 @@ def _preempted(say: Say, example: Counterexample) -> str:
         free=before.free,
         held=victim["held_blocks"],
     )
+
+
+def _how_tight(needed: int, free: int) -> str:
+    """Which of the sentences on a preemption fits."""
+    if needed <= free:
+        return "context.preempted.fits"
+    return "context.preempted.none_free" if free <= 0 else "context.preempted"
 
 
 def _rank(request: Mapping[str, Any], example: Counterexample) -> int:

@@ -41,7 +41,7 @@ def story_lines(story: Story, width: int = 80) -> list[Line]:
     lines += [Line(""), Line("  " + say("story.what_went_wrong"), HEADING)]
     for paragraph in story.wrong:
         lines += _styled(wrap(paragraph, width, "    "))
-    lines += _books(story, width) + _differences(story)
+    lines += _books(story, width) + _differences(story, width)
     heading = f"  {say('story.how_to_get_there')}   {story.setup}"
     lines += [Line(""), Line(heading, HEADING), *steps_as_lines(story.steps, width), Line("")]
     return lines + _closing(say, story, width)
@@ -94,7 +94,7 @@ def _books(story: Story, width: int) -> list[Line]:
     return lines + [line for note in notes for line in _styled(wrap(note, width, "        "), BAD)]
 
 
-def _differences(story: Story) -> list[Line]:
+def _differences(story: Story, width: int) -> list[Line]:
     shown = story.differences
     if shown is None:
         return []
@@ -102,9 +102,14 @@ def _differences(story: Story) -> list[Line]:
     rows += [(row.whose, row.what, row.before, row.after, row.note) for row in shown.rows]
     if not any(row.whose for row in shown.rows):
         rows = [row[1:] for row in rows]
-    texts = table(rows, gap=3, indent="      ")
+    texts = table([(*row[:-1], "|") for row in rows], gap=3, indent="      ")
     styles = [FAINT, *(BAD if row.guilty else PLAIN for row in shown.rows)]
-    return [Line(text, style) for text, style in zip(texts, styles, strict=True)]
+    lines: list[Line] = []
+    for text, row, style in zip(texts, rows, styles, strict=True):
+        cells = text[:-1]  # the notes stand beside them, in as many lines as they need
+        beside = wrap(row[-1], width, " " * width_of(cells), cells)
+        lines += _styled(beside if row[-1] else [cells.rstrip()], style)
+    return lines
 
 
 def _closing(say: Say, story: Story, width: int) -> list[Line]:

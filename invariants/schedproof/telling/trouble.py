@@ -17,7 +17,8 @@ from schedproof.telling.text import BAD, FAINT, HEADING, Line, labelled, steps_a
 
 def trouble_lines(say: Say, policy: str, trouble: Trouble, width: int = 80) -> list[Line]:
     """The trouble of one run."""
-    lines = [Line("✗ " + say("trouble.title", policy=policy), BAD)]
+    title = say("trouble.title.all") if policy == "all" else say("trouble.title", policy=policy)
+    lines = [Line(f"✗ {title}", BAD)]
     lines += [Line(text) for text in wrap(trouble_text(say, trouble), width, "    ", "  ")]
     lines += place_lines(say, Place.from_json(trouble.place), width)
     if trouble.actions:
