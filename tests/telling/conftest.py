@@ -13,7 +13,13 @@ from schedproof.claims.judge import Judge
 from schedproof.search.profiles import Bounds
 from schedproof.search.random_search import claim_results
 from schedproof.search.replay import attempt, counterexample
-from schedproof.search.results import Counterexample, RunResult, Verdict
+from schedproof.search.results import (
+    ClaimResult,
+    Counterexample,
+    RunResult,
+    Trouble,
+    Verdict,
+)
 from schedproof.subjects.actions import STEP, Action, Enqueue
 from schedproof.subjects.chapter import ChapterSubject, from_class
 from schedproof.subjects.contract import Config
@@ -155,3 +161,46 @@ def found() -> Callable[[str], Found]:
         return known[name]
 
     return get
+
+
+Make = Callable[..., RunResult]
+
+
+@pytest.fixture(scope="session")
+def clean_run() -> Make:
+    """A made-up run that found nothing; any field can be given."""
+
+    def make(**fields: Any) -> RunResult:
+        told = [("LEDGER-1", "no_violation_found", 60), ("REACH-PREEMPTION", "reached", 4)]
+        usual: dict[str, Any] = {
+            "policy": "aging",
+            "search": "random",
+            "verdict": "no_violation_found",
+            "identity": None,
+            "bounds": {"requests": 3, "blocks": 3, "priorities": [-1, 3], "aging_interval": 2},
+            "distinct_states": None,
+            "transitions": 4321,
+            "depth": 12,
+            "seconds": 1.25,
+            "claims": tuple(ClaimResult(*claim) for claim in told),
+            "seed": 7,
+            "examples": 100,
+        }
+        return RunResult(**{**usual, **fields})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def trouble_run(clean_run: Make) -> Make:
+    """A made-up run that ended in trouble."""
+
+    def make(**fields: Any) -> RunResult:
+        place = {"path": "mine.py", "line": 2, "function": "step", "cell": None}
+        where = {**place, "lines": [[1, "def step(self):"], [2, "    return self.x"]]}
+        values = {"call": "step", "type": "KeyError", "text": "'x'"}
+        actions = ({"op": "step"}, {"op": "enqueue", "args": enqueue(1).arguments()})
+        trouble = Trouble("raised", "error.raised", values, where, actions)
+        return clean_run(**{"verdict": "error", "trouble": trouble, **fields})
+
+    return make
