@@ -42,17 +42,16 @@ def bad_input_is_refused(edge: Edge) -> Judged:
     if edge.must_refuse is not None and not edge.refused:
         name = edge.must_refuse
         told = {**values, "field": name, "value": getattr(edge.action, name)}
-        return Breach(
-            f"INPUT-2.{_reason(edge.action, name)}", told, ((edge.action.request_id, name),)
-        )
+        return Breach(_accepted_text(edge.action, name), told, ((edge.action.request_id, name),))
     if edge.must_refuse is None and edge.refused:
         return Breach("INPUT-2.valid_refused", values, ((edge.action.request_id, "status"),))
     return True
 
 
-def _reason(action: Enqueue, name: str) -> str:
-    """An id is refused as a duplicate, or because it is no whole number."""
-    return "duplicate" if name == "request_id" and type(action.request_id) is int else "accepted"
+def _accepted_text(action: Enqueue, name: str) -> str:
+    """An id must be refused as a duplicate, or because it is no whole number."""
+    duplicate = name == "request_id" and type(action.request_id) is int
+    return "INPUT-2.duplicate" if duplicate else "INPUT-2.accepted"
 
 
 CLAIMS = (

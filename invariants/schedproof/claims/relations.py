@@ -17,15 +17,13 @@ from schedproof.subjects.observation import EVENT_KEYS, Answer
 Report = Callable[[Answer], Any]
 
 
-def _compare(
-    run: Run, variant: str, answers: Sequence[Answer], report: Report, claim: str
-) -> Judged:
-    """True if the two runs report the same, else where they part."""
+def _compare(run: Run, answers: Sequence[Answer], report: Report, text: str) -> Judged:
+    """True if the two runs report the same, else where they part, told by `text`."""
     pairs = zip(run.base, answers, strict=True)
     for number, (base, other) in enumerate(pairs, start=1):
         if report(base) != report(other):
             values = {"step": number, "base": _told(base), "other": _told(other)}
-            return Breach(f"{claim}.{variant}", values, ((None, "timeline"),))
+            return Breach(text, values, ((None, "timeline"),))
     return True
 
 
@@ -77,7 +75,7 @@ def enqueues_commute(run: Run) -> Judged:
         swapped += reversed(block) if is_enqueue else block
     if not changed or not _something_happened(run):
         return None
-    return _compare(run, "swap", run.steps_of(swapped), lambda a: a.event, "ORDER-2")
+    return _compare(run, run.steps_of(swapped), lambda a: a.event, "ORDER-2.swap")
 
 
 _MISSED = EVENT_KEYS.index("deadline_missed")
@@ -99,10 +97,10 @@ def _urgency_variants(run: Run) -> Iterator[Judged]:
     timed = any(isinstance(a, Enqueue) and a.deadline_step is not None for a in run.accepted)
     if policy != "deadline" and timed:
         free = map_enqueues(run.accepted, lambda a: {"deadline_step": None})
-        yield _compare(run, "deadlines", run.steps_of(free), _without_deadline, "ORDER-3")
+        yield _compare(run, run.steps_of(free), _without_deadline, "ORDER-3.deadlines")
     if policy != "aging":
         answers = run.steps_of(run.accepted, disturb=_add_waits)
-        yield _compare(run, "waits", answers, choice_of, "ORDER-3")
+        yield _compare(run, answers, choice_of, "ORDER-3.waits")
 
 
 def _add_waits(subject: Subject) -> None:
@@ -118,10 +116,10 @@ def scale_does_not_matter(run: Run) -> Judged:
 
 def _scale_variants(run: Run) -> Iterator[Judged]:
     raised = map_enqueues(run.accepted, lambda a: {"priority": a.priority + 7})
-    yield _compare(run, "priorities", run.steps_of(raised), choice_of, "ORDER-4")
+    yield _compare(run, run.steps_of(raised), choice_of, "ORDER-4.priorities")
     larger = map_enqueues(run.accepted, lambda a: {"required_blocks": a.required_blocks * 3})
     config = replace(run.config, blocks=run.config.blocks * 3)
-    yield _compare(run, "blocks", run.steps_of(larger, config), choice_of, "ORDER-4")
+    yield _compare(run, run.steps_of(larger, config), choice_of, "ORDER-4.blocks")
 
 
 def names_and_dates_do_not_matter(run: Run) -> Judged:
@@ -132,9 +130,9 @@ def _name_variants(run: Run) -> Iterator[Judged]:
     renamed = map_enqueues(run.accepted, lambda a: {"request_id": 3 * a.request_id + 5})
     back = {3 * a.request_id + 5: a.request_id for a in run.accepted if isinstance(a, Enqueue)}
     answers = tuple(_rename(answer, back) for answer in run.steps_of(renamed))
-    yield _compare(run, "ids", answers, choice_of, "ORDER-5")
+    yield _compare(run, answers, choice_of, "ORDER-5.ids")
     if run.config.blocks > 0:
-        yield _compare(run, "later", _started_later(run), choice_of, "ORDER-5")
+        yield _compare(run, _started_later(run), choice_of, "ORDER-5.later")
 
 
 def _rename(answer: Answer, back: dict[int, int]) -> Answer:
