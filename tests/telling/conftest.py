@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +15,6 @@ from schedproof.search.random_search import claim_results
 from schedproof.search.replay import attempt, counterexample
 from schedproof.search.results import (
     ClaimResult,
-    Counterexample,
     RunResult,
     Trouble,
     Verdict,
@@ -72,17 +71,9 @@ def enqueue(request_id: int, blocks: int = 1, **more: Any) -> Enqueue:
     return Enqueue(request_id, 1, required_blocks=blocks, **more)
 
 
-@dataclass(frozen=True)
-class Found:
-    """A counterexample and the run that found it."""
-
-    example: Counterexample
-    run: RunResult
-
-
 def found_in(
     scheduler: type[Any], actions: Sequence[Action], policy: str = "fixed_priority"
-) -> Found:
+) -> RunResult:
     """What breaks when a scheduler is led through these actions, as a search reports it."""
     config = Config(policy, 3, 2)
 
@@ -93,7 +84,6 @@ def found_in(
     violation = attempt(start, config, judge, actions)
     assert violation is not None
     assert violation.actions == tuple(actions)
-    example = counterexample(start, violation, found_by="random")
     run = RunResult(
         policy=policy,
         search="random",
@@ -104,18 +94,14 @@ def found_in(
         transitions=1234,
         depth=len(actions),
         seconds=0.5,
-        counterexamples=(example,),
+        counterexamples=(counterexample(start, violation, found_by="random"),),
         seed=7,
         examples=40,
     )
-    return Found(example, _with_claims(run, judge))
+    return replace(run, claims=claim_results(CLAIMS, judge, run))
 
 
-def _with_claims(run: RunResult, judge: Judge) -> RunResult:
-    return RunResult(**{**run.__dict__, "claims": claim_results(CLAIMS, judge, run)})
-
-
-FOUND: dict[str, Callable[[], Found]] = {
+FOUND: dict[str, Callable[[], RunResult]] = {
     "progress-2": lambda: found_in(
         LosesProgress,
         [
@@ -151,11 +137,11 @@ FOUND: dict[str, Callable[[], Found]] = {
 
 
 @pytest.fixture(scope="session")
-def found() -> Callable[[str], Found]:
-    """The counterexample of this name, with its run."""
-    known: dict[str, Found] = {}
+def found() -> Callable[[str], RunResult]:
+    """The run that found the counterexample of this name."""
+    known: dict[str, RunResult] = {}
 
-    def get(name: str) -> Found:
+    def get(name: str) -> RunResult:
         if name not in known:
             known[name] = FOUND[name]()
         return known[name]

@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
-import jsonschema
 import pytest
 
 from schedproof.search.results import ClaimVerdict, RunResult, Trouble, Verdict
 from schedproof.telling.document import CLAIM_WORST_FIRST, check_schema, to_document
 from schedproof.telling.report import Summary
 
-if TYPE_CHECKING:
-    from conftest import Found
-
 Make = Callable[..., RunResult]
-Get = Callable[[str], "Found"]
+Get = Callable[[str], RunResult]
 
+jsonschema: Any = pytest.importorskip("jsonschema")
 SCHEMA = check_schema()
 TROUBLE_KINDS = ["raised", "contract", "hung", "memory", "exited", "not_deterministic", "open_todo"]
 
@@ -37,12 +34,13 @@ def validate(made: dict[str, Any]) -> None:
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
     """All parts of the schema that describe fields."""
     if isinstance(schema, dict):
-        if "properties" in schema:
-            yield schema
-        for part in schema.values():
+        described = cast("dict[str, Any]", schema)
+        if "properties" in described:
+            yield described
+        for part in described.values():
             yield from objects(part)
     elif isinstance(schema, list):
-        for part in schema:
+        for part in cast("list[Any]", schema):
             yield from objects(part)
 
 
@@ -73,7 +71,7 @@ def test_a_clean_result_fits(clean_run: Make) -> None:
 
 @pytest.mark.parametrize("name", ["progress-2", "ledger-1", "victim-2"])
 def test_a_violation_fits(found: Get, name: str) -> None:
-    made = document(found(name).run)
+    made = document(found(name))
     validate(made)
     (example,) = made["counterexamples"]
     assert example["length"] == len(example["actions"]) == len(example["trail"])
@@ -82,7 +80,7 @@ def test_a_violation_fits(found: Get, name: str) -> None:
 
 
 def test_a_violation_of_a_whole_run_fits(found: Get) -> None:
-    run = found("progress-2").run
+    run = found("progress-2")
     whole = replace(run.counterexamples[0], before=None, after=None)
     validate(document(replace(run, counterexamples=(whole,))))
 

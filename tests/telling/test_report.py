@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,11 +11,8 @@ from schedproof.search.results import ClaimResult, RunResult, Trouble
 from schedproof.telling.layout import width_of
 from schedproof.telling.report import Summary, render_text, verdict_lines
 
-if TYPE_CHECKING:
-    from conftest import Found
-
 Make = Callable[..., RunResult]
-Get = Callable[[str], "Found"]
+Get = Callable[[str], RunResult]
 
 each_language = pytest.mark.parametrize("language", ["en", "zh"])
 
@@ -191,7 +187,7 @@ def test_notes_are_told_once(clean_run: Make) -> None:
 def test_lines_fit_and_end_in_no_spaces(
     found: Get, clean_run: Make, trouble_run: Make, language: str
 ) -> None:
-    runs = (found("progress-2").run, clean_run(), trouble_run(policy="deadline"))
+    runs = (found("progress-2"), clean_run(), trouble_run(policy="deadline"))
     for line in report(*runs, language=language).splitlines():
         assert line == line.rstrip()
         assert width_of(line) <= 80, line
@@ -199,7 +195,7 @@ def test_lines_fit_and_end_in_no_spaces(
 
 @each_language
 def test_colour_changes_no_word(found: Get, clean_run: Make, language: str) -> None:
-    runs = summary(found("ledger-1").run, clean_run())
+    runs = summary(found("ledger-1"), clean_run())
     plain = render_text(runs, language, 100)
     coloured = render_text(runs, language, 100, color=True)
     assert "\x1b[31m" in coloured

@@ -10,31 +10,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from schedproof.search.results import RunResult
 from schedproof.telling.layout import width_of
 from schedproof.telling.report import tell_story
 from schedproof.telling.story import Story, story_of
 from schedproof.telling.text import story_text
 
-if TYPE_CHECKING:
-    from conftest import Found
-
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 STORIES = ("progress-2", "ledger-1", "ledger-2", "victim-2", "victim-2-aging")
 LANGUAGES = ("en", "zh")
 
-Get = Callable[[str], "Found"]
+Get = Callable[[str], RunResult]
 
 each_story = pytest.mark.parametrize("name", STORIES)
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
 def story(found: Get, name: str, language: str) -> Story:
-    here = found(name)
-    return story_of(here.example, language, here.run)
+    run = found(name)
+    return story_of(run.counterexamples[0], language, run)
 
 
 @each_language
@@ -67,7 +64,7 @@ def test_lines_fit_and_end_in_no_spaces(found: Get, name: str, language: str, wi
 def test_guilty_cells_stand_in_one_column(found: Get, name: str, language: str) -> None:
     shown = story(found, name, language)
     lines = story_text(shown).splitlines()
-    rows = [] if shown.differences is None else shown.differences.rows
+    rows = () if shown.differences is None else shown.differences.rows
     places = {
         width_of(line[: line.index(row.note)])
         for row in rows
@@ -80,9 +77,9 @@ def test_guilty_cells_stand_in_one_column(found: Get, name: str, language: str) 
 
 def test_nothing_is_called_right_without_a_run_that_judged_it(found: Get) -> None:
     allowed = "That is allowed."
-    here = found("progress-2")
+    (example,) = found("progress-2").counterexamples
     assert allowed in story_text(story(found, "progress-2", "en"))
-    assert allowed not in tell_story(here.example, "en")
+    assert allowed not in tell_story(example, "en")
     assert allowed not in story_text(story(found, "victim-2", "en"))
 
 
