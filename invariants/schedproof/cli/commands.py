@@ -87,6 +87,7 @@ def _run_check(spoken: str, /, as_json: bool, quiet: bool, **said: Any) -> int:
     from schedproof.cli.progress import show_progress
     from schedproof.telling.report import render_text, verdict_lines
 
+    said = {name: value for name, value in said.items() if value != ()}  # unsaid, not empty
     asked = resolve({**said, "quiet": quiet or None})
     with show_progress(spoken, asked["quiet"]) as progress:
         result = check(**said, progress=progress)

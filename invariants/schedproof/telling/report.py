@@ -191,9 +191,14 @@ def _shared_bounds(say: Say, runs: Sequence[RunResult]) -> str:
     shared = {
         name: value
         for name, value in runs[0].bounds.items()
-        if all(run.bounds.get(name) == value for run in runs)
+        if all(_plain(run.bounds.get(name)) == _plain(value) for run in runs)
     }
     return bounds_text(say, shared)
+
+
+def _plain(bound: object) -> object:
+    """A pair as a list: that is what it is after a trip through JSON."""
+    return list(bound) if isinstance(bound, tuple) else bound
 
 
 def _in_color(
