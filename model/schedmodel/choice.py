@@ -13,12 +13,14 @@ Rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, TypeVar
 
-from schedmodel.policy import Key, Policy, Ranked
+from schedmodel.lifecycle import HOLDING
+from schedmodel.policy import Key, Ranked
+from schedmodel.request import RequestState
 
 
 class Candidate(Ranked, Protocol):
@@ -36,31 +38,71 @@ class Candidate(Ranked, Protocol):
 
 C = TypeVar("C", bound=Candidate)
 Rank = Callable[[C], int]
+RankOfRequest = Callable[[RequestState], int]
+Choice = tuple[RequestState, RequestState | None]
+"""Who is served, and who is preempted for it."""
+
+MANY = 64
+"""From how many candidates on it pays to sort only those who can be asked."""
 
 
-def in_key_order(candidates: list[C], keys: list[Key]) -> Iterator[C]:
-    """Smallest key first; the rest is sorted only when somebody asks beyond the first.
-
-    `keys[i]` is the key of `candidates[i]`.
-    """
-    if candidates:
-        yield candidates[keys.index(min(keys))]
-        for i in sorted(range(len(keys)), key=keys.__getitem__)[1:]:
-            yield candidates[i]
+def fits(challenger: Candidate, free: int) -> bool:
+    """Whether `challenger` needs no victim: it holds its blocks already, or they are free."""
+    return challenger.required_blocks <= free or challenger.admitted
 
 
 def pick_victim(challenger: C, holders: Iterable[C], free: int, rank: Rank[C]) -> C | None:
     """Who is preempted so that `challenger` fits, or None if nobody may be."""
-    urgency = rank(challenger)
-    missing = challenger.required_blocks - free
-    eligible = [
-        other
-        for other in holders
-        if other.preemptible and other.required_blocks >= missing and rank(other) < urgency
-    ]
-    if not eligible:
+    missing, urgency = challenger.required_blocks - free, rank(challenger)
+    victim, least = None, None
+    for other in holders:
+        if not other.preemptible or other.required_blocks < missing:
+            continue
+        weakness = rank(other)
+        if weakness < urgency:
+            place = (weakness, -other.required_blocks, other.request_id)
+            if least is None or place < least:
+                victim, least = other, place
+    return victim
+
+
+def choose(
+    candidates: list[RequestState], keys: list[Key], free: int, rank: RankOfRequest
+) -> Choice | None:
+    """The first admissible candidate and its victim (None: no need); None if there is none.
+
+    `keys[i]` is the key of `candidates[i]`; equal keys go by the place in the queue.
+    """
+    if not candidates:
         return None
-    return min(eligible, key=lambda o: (rank(o), -o.required_blocks, o.request_id))
+    first = candidates[keys.index(min(keys))]
+    if fits(first, free):  # as in most steps: nobody has to be put in order then
+        return first, None
+    holders = [request for request in candidates if request._state in HOLDING]
+    for place in _in_key_order(candidates, keys):
+        challenger = candidates[place]
+        if fits(challenger, free):
+            return challenger, None
+        victim = pick_victim(challenger, holders, free, rank)
+        if victim is not None:
+            return challenger, victim
+    return None
+
+
+def _in_key_order(candidates: list[RequestState], keys: list[Key]) -> list[int]:
+    """The places of the candidates, smallest key first, at least down to the first holder.
+
+    A holder is admissible, so nobody behind the first one is ever asked; where there are
+    many, finding out who that is costs less than sorting them.
+    """
+    places: Iterable[int] = range(len(keys))
+    if len(keys) >= MANY:
+        pairs = zip(keys, candidates, strict=True)
+        held = [key for key, request in pairs if request._state in HOLDING]
+        if held:
+            least = min(held)
+            places = [place for place, key in enumerate(keys) if key <= least]
+    return sorted(places, key=keys.__getitem__)
 
 
 class Obstacle(str, Enum):
@@ -143,49 +185,51 @@ def admission(
     challenger: C, requests: Sequence[C], free: int, rank: Rank[C]
 ) -> tuple[bool, C | None]:
     """Whether `challenger` is admissible, and the victim that makes it so (None: no need)."""
-    if challenger.admitted or challenger.required_blocks <= free:
+    if fits(challenger, free):
         return True, None
     victim = pick_victim(challenger, [r for r in requests if r.admitted], free, rank)
     return victim is not None, victim
 
 
-def explain(policy: Policy, requests: Sequence[C], free: int, clock: int) -> Why:
-    """Why the next step on these requests serves whom it serves.
+def explain(
+    columns: tuple[str, ...],
+    candidates: list[RequestState],
+    keys: list[Key],
+    free: int,
+    rank: RankOfRequest,
+) -> Why:
+    """Why a step on these candidates serves whom it serves; takes what `choose` takes.
 
-    `requests` in queue order, finished ones allowed. Costs O(n^2) at worst: it is asked
-    for when somebody wants to know, never on the way of a step.
+    Costs O(n^2) at worst: it is asked for when somebody wants to know, never on the way of
+    a step.
     """
-
-    def key_of(request: C) -> Key:
-        return policy.key(request, clock)
-
-    order = sorted((r for r in requests if not r.done), key=key_of)
+    chosen, victim = choose(candidates, keys, free, rank) or (None, None)
+    ahead: Key | None = None
     places: list[Place] = []
-    chosen: C | None = None
-    victim: C | None = None
-    for request in order:
-        key = key_of(request)
-        if chosen is not None:
-            ahead = key_of(chosen)
-            differing = (
-                i for i, (mine, theirs) in enumerate(zip(key, ahead, strict=True)) if mine != theirs
-            )
-            at = next(differing, None)
-            places.append(Place(request.request_id, key, "behind", behind_at=at))
-            continue
-        admissible, victim = admission(request, requests, free, policy.effective_priority)
-        if admissible:
-            chosen = request
+    for i in sorted(range(len(keys)), key=keys.__getitem__):
+        request, key = candidates[i], keys[i]
+        if ahead is not None:
+            behind_at = _first_difference(key, ahead)
+            places.append(Place(request.request_id, key, "behind", behind_at=behind_at))
+        elif request is chosen:
+            ahead = key
             places.append(Place(request.request_id, key, "chosen"))
         else:
-            passed = _passed(policy, request, requests, free)
-            places.append(Place(request.request_id, key, "passed", passed=passed))
-    outcome = "serves" if chosen is not None else "stuck" if order else "done"
-    return Why(outcome, policy.columns, tuple(places), _id(chosen), _id(victim))
+            passed = _passed(request, candidates, free, rank)
+            places.append(Place(request.request_id, key, "passed", passed))
+    outcome = "serves" if chosen is not None else "stuck" if candidates else "done"
+    return Why(outcome, columns, tuple(places), _id(chosen), _id(victim))
 
 
-def _passed(policy: Policy, challenger: C, requests: Sequence[C], free: int) -> Passed:
-    rank = policy.effective_priority
+def _first_difference(key: Key, ahead: Key) -> int | None:
+    """The first column in which two keys differ, None if they are equal."""
+    pairs = enumerate(zip(key, ahead, strict=False))
+    return next((column for column, (mine, theirs) in pairs if mine != theirs), None)
+
+
+def _passed(
+    challenger: RequestState, requests: list[RequestState], free: int, rank: RankOfRequest
+) -> Passed:
     holders = tuple(
         Holder(other.request_id, other.required_blocks, rank(other), why)
         for other in requests
@@ -194,5 +238,5 @@ def _passed(policy: Policy, challenger: C, requests: Sequence[C], free: int) -> 
     return Passed(challenger.required_blocks, free, rank(challenger), holders)
 
 
-def _id(request: Candidate | None) -> int | None:
+def _id(request: RequestState | None) -> int | None:
     return None if request is None else request.request_id

@@ -83,12 +83,15 @@ class Blocks(Protocol):
 
     def can_grant(self, request: Any) -> bool:
         """Whether what the request needs is free."""
+        ...
 
     def grant(self, request: Any) -> None:
         """Give the request what it needs."""
+        ...
 
     def take_back(self, request: Any) -> None:
         """Take back all that the request holds."""
+        ...
 
 
 Guard = Callable[[Any, Blocks], bool]

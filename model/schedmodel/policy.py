@@ -8,7 +8,8 @@ Rules.
    a cache hit before a miss, a higher priority before a lower one. The id is unique, so
    no two keys are equal and the order of the queue does not matter.
 3. Slack counts only under deadline, and only for requests that have one; everywhere else
-   it is the same large constant. Waiting counts only under aging.
+   it is the same large constant. It is the number of steps to spare, negative once the
+   deadline can no longer be met. Waiting counts only under aging.
 4. Under fcfs the key is the order of arrival and all priorities are equal, so nobody is
    ever preempted.
 
@@ -59,13 +60,6 @@ def remaining_steps(request: Ranked) -> int:
     return to_go + 1 if request.phase == "prefill" else to_go
 
 
-def slack_steps(request: Ranked, clock: int) -> int:
-    """Steps to spare before the deadline; negative once it can no longer be met."""
-    if request.deadline_step is None:
-        return NO_DEADLINE_SLACK
-    return request.deadline_step - clock - remaining_steps(request)
-
-
 class FixedPriority:
     """The priority that was submitted."""
 
@@ -112,8 +106,9 @@ class Deadline(FixedPriority):
 
     def key(self, request: Ranked, clock: int) -> Key:
         # Spelled out: a key made of the other policies' key takes twice the time.
+        deadline = request.deadline_step
         return (
-            slack_steps(request, clock),
+            NO_DEADLINE_SLACK if deadline is None else deadline - clock - remaining_steps(request),
             0 if request.phase == "prefill" else 1,
             0 if request.cache_hit else 1,
             -request.priority,

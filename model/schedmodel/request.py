@@ -12,7 +12,7 @@ Rules.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schedmodel.errors import IllegalAssignment, InvalidInput
 from schedmodel.inputs import one_of, truth_value, whole_number
@@ -165,12 +165,20 @@ class RequestState:
             raise IllegalAssignment("phase", f"request {self.request_id}", allowed)
         self._phase = one_of("phase", value, PHASES)
 
-    # attrgetter instead of a function: every key of every step reads the phase.
-    phase = property(
-        attrgetter("_phase"),
-        _assign_phase,
-        doc="prefill or decode; preemption keeps it, and a resume leads back to it.",
-    )
+    if TYPE_CHECKING:
+
+        @property
+        def phase(self) -> str: ...
+
+        @phase.setter
+        def phase(self, value: str) -> None: ...
+
+    else:  # attrgetter instead of a function: every key of every step reads the phase
+        phase = property(
+            attrgetter("_phase"),
+            _assign_phase,
+            doc="prefill or decode; preemption keeps it, and a resume leads back to it.",
+        )
 
     @property
     def status(self) -> str:

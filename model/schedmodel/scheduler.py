@@ -15,9 +15,10 @@ letter; fcfs, `why`, `is_done`, `is_stuck`, `fork`, `snapshot` and `restore` are
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
-from schedmodel.choice import Why, admission, explain, in_key_order
+from schedmodel.choice import Why, choose, explain
 from schedmodel.errors import IllegalAssignment, InvalidInput
 from schedmodel.event import DECODE_ONE_STEP, FINISH, PREFILL_TO_DECODE, Event, deadline_missed
 from schedmodel.inputs import deadline_after, one_of, whole_number
@@ -25,6 +26,20 @@ from schedmodel.ledger import CapacityLedger
 from schedmodel.lifecycle import State, Trigger, fire
 from schedmodel.policy import POLICIES, Key, Policy, make_policy
 from schedmodel.request import RequestState
+
+_S, _T = State, Trigger
+ROUTES: dict[tuple[State, str], tuple[Trigger, ...]] = {
+    (_S.WAITING, "prefill"): (_T.ADMIT, _T.BEGIN_PREFILL, _T.BEGIN_DECODE),
+    (_S.WAITING, "decode"): (_T.ADMIT, _T.BEGIN_DECODE, _T.EMIT_TOKEN),
+    (_S.PREEMPTED, "prefill"): (_T.RESUME, _T.BEGIN_PREFILL, _T.BEGIN_DECODE),
+    (_S.PREEMPTED, "decode"): (_T.RESUME, _T.BEGIN_DECODE, _T.EMIT_TOKEN),
+    (_S.ADMITTED, "prefill"): (_T.BEGIN_PREFILL, _T.BEGIN_DECODE),
+    (_S.ADMITTED, "decode"): (_T.BEGIN_DECODE, _T.EMIT_TOKEN),
+    (_S.DECODE, "decode"): (_T.EMIT_TOKEN,),
+}
+"""The triggers that serve a request one step, by its state and saved phase."""
+
+_FINISHED = State.FINISHED  # a look-up in the Enum costs as much as a call on older Pythons
 
 
 class Snapshot(NamedTuple):
@@ -106,6 +121,9 @@ class DecodeSchedulerSim:
         later than now. Ids and priorities may be negative; an id is never used twice. A
         request larger than the pool is accepted and never served. Raises `ValueError`.
         """
+        whole_number("request_id", request_id)
+        if request_id in [other.request_id for other in self.queue]:
+            raise InvalidInput("request_id", request_id, "an id that was not used before")
         request = RequestState(
             request_id=request_id,
             prompt_len=prompt_len,
@@ -116,21 +134,22 @@ class DecodeSchedulerSim:
             deadline_step=deadline_after(self.clock, deadline_step),
             preemptible=preemptible,
         )
-        if any(other.request_id == request_id for other in self.queue):
-            raise InvalidInput("request_id", request_id, "an id that was not used before")
         request.arrival_index = 1 + max((r.arrival_index for r in self.queue), default=-1)
         self.queue.append(request)
 
     def _effective_priority(self, req: RequestState) -> int:
+        """Who outranks whom when blocks are short; a subclass may have it otherwise."""
         return self._policy.effective_priority(req)
 
     def _schedule_key(self, req: RequestState) -> Key:
+        """Who goes first, smallest key first; a subclass may have it otherwise."""
         return self._policy.key(req, self.clock)
 
     def step(self) -> Event | None:
         """Serve one request one step and return its event; None if nobody can be served."""
-        candidates = [r for r in self.queue if r._state is not State.FINISHED]
-        choice = self._choose(candidates)
+        candidates = self._candidates()
+        keys = list(map(self._schedule_key, candidates))
+        choice = choose(candidates, keys, self.ledger.free, self._effective_priority)
         if choice is None:
             return None
         chosen, victim = choice
@@ -145,36 +164,19 @@ class DecodeSchedulerSim:
         self.clock += 1
         return event
 
-    def _choose(
-        self, candidates: list[RequestState]
-    ) -> tuple[RequestState, RequestState | None] | None:
-        keys = [self._schedule_key(request) for request in candidates]
-        free, rank = self.ledger.free, self._effective_priority
-        among = candidates
-        for request in in_key_order(candidates, keys):
-            admissible, victim = admission(request, among, free, rank)
-            if admissible:
-                return request, victim
-            if among is candidates:  # only holders can be victims: look for them once
-                among = [other for other in candidates if other.admitted]
-        return None
+    def _candidates(self) -> list[RequestState]:
+        return [request for request in self.queue if request._state is not _FINISHED]
 
     def _advance(self, request: RequestState) -> str:
         """Admit if need be, then run the prefill or emit one token; the action's name."""
-        if request._state is State.WAITING:
-            fire(request, Trigger.ADMIT, self.ledger)
-        elif request._state is State.PREEMPTED:
-            fire(request, Trigger.RESUME, self.ledger)
-        if request._phase == "prefill":
-            fire(request, Trigger.BEGIN_PREFILL, self.ledger)
-            fire(request, Trigger.BEGIN_DECODE, self.ledger)
+        phase, ledger = request._phase, self.ledger
+        for trigger in ROUTES[request._state, phase]:
+            fire(request, trigger, ledger)
+        if phase == "prefill":
             return PREFILL_TO_DECODE
-        if request._state is State.ADMITTED:
-            fire(request, Trigger.BEGIN_DECODE, self.ledger)
-        fire(request, Trigger.EMIT_TOKEN, self.ledger)
         if not request.done:
             return DECODE_ONE_STEP
-        fire(request, Trigger.FINISH, self.ledger)
+        fire(request, Trigger.FINISH, ledger)
         return FINISH
 
     def _event(self, chosen: RequestState, action: str, victim: RequestState | None) -> Event:
@@ -200,8 +202,16 @@ class DecodeSchedulerSim:
 
     def why(self) -> Why:
         """What the next step would do, and the reason for every candidate. Changes nothing."""
-        candidates = [r for r in self.queue if r._state is not State.FINISHED]
-        return explain(self._policy, candidates, self.ledger.free, self.clock)
+        candidates = self._candidates()
+        keys = [self._schedule_key(request) for request in candidates]
+        columns = self._key_columns(keys)
+        return explain(columns, candidates, keys, self.ledger.free, self._effective_priority)
+
+    def _key_columns(self, keys: list[Key]) -> tuple[str, ...]:
+        """Names for the parts of these keys; numbers where a subclass makes its own keys."""
+        if getattr(self._schedule_key, "__func__", None) is DecodeSchedulerSim._schedule_key:
+            return self._policy.columns
+        return tuple(f"key[{i}]" for i in range(max(map(len, keys), default=0)))
 
     @property
     def is_done(self) -> bool:
@@ -230,7 +240,5 @@ class DecodeSchedulerSim:
         self.timeline[:] = snapshot.timeline
 
     def fork(self) -> DecodeSchedulerSim:
-        """An independent scheduler in the same state."""
-        twin = type(self)(self.policy, self.ledger.capacity, self.aging_interval)
-        twin.restore(self.snapshot())
-        return twin
+        """An independent scheduler in the same state, whatever a subclass added to it."""
+        return copy.deepcopy(self)

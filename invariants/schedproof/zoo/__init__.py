@@ -1,0 +1,1 @@
+"""Schedulers to try the claims on, each in one file."""
