@@ -356,3 +356,25 @@ def test_a_claim_says_nothing_of_edges_that_are_not_its_business(claim_id: str) 
 def test_every_text_that_tells_a_breach_is_brought_about() -> None:
     of_edges = {t for t in texts_of_breaches() if BY_ID[t.partition(".")[0]].over is not Over.RUN}
     assert of_edges == {text for cases in CASES.values() for text, _ in cases.break_}
+
+
+@pytest.mark.parametrize(
+    ("edge", "guilty"),
+    [
+        (replace(REFUSED, ticks=1), ((None, "clock"),)),
+        (replace(REFUSED, free_after=1), ((None, "free_kv_blocks"),)),
+        (replace(REFUSED, extras_kept=False), ()),
+        (after(REFUSED, 1, wait_steps=1, priority=1), ((1, "priority"), (1, "wait_steps"))),
+        (gone(REFUSED, 1), ((1, "status"),)),
+        (replace(BAD_SIZE, after=NEW.after), ((1, "status"),)),
+    ],
+)
+def test_a_refusal_that_changes_something_says_what(edge: Edge, guilty: object) -> None:
+    _, (breach,) = told(BY_ID["INPUT-1"], edge)
+    assert breach.guilty == guilty
+
+
+def test_a_missed_deadline_is_told_with_its_arithmetic() -> None:
+    _, (breach,) = told(BY_ID["EVENT-2"], reported(LATE, deadline_missed=False))
+    assert breach.values["ends"] == 0 + 1 + 2  # the clock, the next step, two tokens to go
+    assert (breach.values["deadline"], breach.values["real"]) == (2, True)

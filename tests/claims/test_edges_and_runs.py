@@ -138,7 +138,8 @@ def test_a_step_drains_if_it_takes_from_the_work_left(edge: Edge, drains: bool) 
 
 
 def test_the_bound_of_a_drain_counts_only_what_fits() -> None:
-    run = run_of(PlainScheduler, ONE, replace(BIG, request_id=3, required_blocks=9), TWO, STEP)
+    too_large = replace(BIG, request_id=3, required_blocks=4)
+    run = run_of(PlainScheduler, ONE, too_large, replace(TWO, required_blocks=3), STEP, blocks=3)
     assert [row.request_id for row in fitting(run.final)] == [1, 2]
     assert drain_bound(run.final) == 3 + 3
 

@@ -37,7 +37,15 @@ REACHED: dict[str, tuple[tuple[Edge, ...], tuple[Edge, ...]]] = {
     "REACH-RESUME": ((RESUME,), (PASSED_BY, before(RESUME, 1, generated_len=0), STUCK)),
     "REACH-SKIP": ((SKIP,), (PREFILL_OF_TWO, before(SKIP, 1, priority=-1), NEW)),
     "REACH-MISS": ((LATE,), (ON_TIME, NEW)),
-    "REACH-TIE": ((PREFILL_OF_TWO,), (before(PREFILL_OF_TWO, 2, priority=-1), PREFILL, NEW)),
+    "REACH-TIE": (
+        (PREFILL_OF_TWO,),
+        (
+            before(PREFILL_OF_TWO, 2, priority=-1),
+            before(before(PREFILL_OF_TWO, 2, generated_len=2), 1, prompt_len=6),
+            PREFILL,
+            NEW,
+        ),
+    ),
     "REACH-AGING": (
         (before(before(AGED, 1, wait_steps=4), 2, priority=1),),
         (

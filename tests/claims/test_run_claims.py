@@ -237,3 +237,10 @@ def test_a_breach_tells_victims_and_steps_that_serve_nobody() -> None:
     assert breach.values["base"] == "r2 prefill_to_decode ← r1"
     _, (breach,) = told(BY_ID["ORDER-4"], run_of(Shy, ONE, STEP))
     assert breach.values["other"] == "–"
+
+
+def test_a_request_that_never_ends_is_told_with_the_bound() -> None:
+    (_, run), *_ = CASES["LIVE-1"].break_
+    _, (breach,) = told(BY_ID["LIVE-1"], run)
+    assert breach.guilty == ((1, "generated_len"),)
+    assert breach.values == {"request": 1, "generated": 1, "limit": 2, "steps": 6, "bound": 6}
