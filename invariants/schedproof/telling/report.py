@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
+from typing import Any
 
 from schedproof.search.results import (
     EXIT_CODES,
@@ -196,9 +197,9 @@ def _shared_bounds(say: Say, runs: Sequence[RunResult]) -> str:
     return bounds_text(say, shared)
 
 
-def _plain(bound: object) -> object:
+def _plain(bound: Any) -> Any:
     """A pair as a list: that is what it is after a trip through JSON."""
-    return list(bound) if isinstance(bound, tuple) else bound
+    return list(bound) if type(bound) is tuple else bound
 
 
 def _in_color(
