@@ -4,11 +4,12 @@
 
 Both schedulers get the same requests and take the same steps, turn about, in one process.
 A round's ratio is the model's time over the plain scheduler's for the same steps, and what
-is told is the median over the rounds: a machine that is busy for a while slows both. Five active requests show what a step costs in itself, a thousand what
-the order costs. With room for all, nobody is refused; in the tight pool of four blocks
-most do not fit, so that a step passes over them and looks for victims. The events of both
-must be equal, or the command fails; a ratio beyond its limit is only told, because
-machines differ.
+is told is the median over the rounds: a machine that is busy for a while slows both.
+
+Five active requests show what a step costs in itself, a thousand what the order costs.
+With room for all, nobody is refused; in the tight pool of four blocks most do not fit, so
+that a step passes over them and looks for victims. The events of both must be equal, or
+the command fails; a ratio beyond its limit is only told, because machines differ.
 """
 
 # ruff: noqa: T201

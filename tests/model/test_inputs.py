@@ -1,4 +1,4 @@
-"""The door: what constructor, enqueue, run and assignments take, and what they refuse.
+"""The door: what constructor, enqueue, run and settings take, and what they refuse.
 
 Every refusal is a `ValueError` of the named kind that tells field, value and what is
 allowed, and after it the scheduler is in exactly the state it was in before. Nothing is
@@ -8,13 +8,26 @@ converted: a bool is not a number, 2.0 is not 2, and 1 is not True.
 from __future__ import annotations
 
 import copy
-import math
 import pickle
-from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import pytest
+from tests.model.conftest import (
+    BELOW_ZERO,
+    NO_LENGTH,
+    NOT_A_BOOL,
+    NOT_A_DEADLINE,
+    NOT_A_NUMBER,
+    NOT_A_POLICY,
+    ONE_OR_MORE,
+    TRUTH,
+    WHOLE,
+    ZERO_OR_MORE,
+    assert_refused,
+    busy_scheduler,
+    refusals,
+    whole_state,
+)
 
 from schedmodel import (
     POLICIES,
@@ -25,77 +38,6 @@ from schedmodel import (
     RequestState,
     State,
 )
-from schedmodel.lifecycle import Trigger, fire
-
-NOT_A_NUMBER = [True, False, 1.0, 2.5, math.nan, math.inf, "1", "", b"1", None, [], [1], (1,), {}]
-NOT_A_BOOL = [0, 1, 1.0, math.nan, "True", "", None, [], [True]]
-NOT_A_POLICY: list[object] = [
-    "",
-    "FCFS",
-    "fixed",
-    "fixed_priority ",
-    None,
-    0,
-    True,
-    math.nan,
-    [],
-    ["fcfs"],
-    {},
-]
-NO_LENGTH = [*NOT_A_NUMBER, 0, -1, -(10**30)]
-BELOW_ZERO = [*NOT_A_NUMBER, -1, -(10**30)]
-NOT_A_DEADLINE = [value for value in NOT_A_NUMBER if value is not None]
-
-WHOLE = "a whole number"
-ONE_OR_MORE = "a whole number, at least 1"
-ZERO_OR_MORE = "a whole number, at least 0"
-TRUTH = "True or False"
-
-Refusal = tuple[str, object, str]
-
-
-def refusals(table: Mapping[str, tuple[list[Any], str]]) -> list[Any]:
-    return [
-        pytest.param(field, value, allowed, id=f"{field}={value!r}")
-        for field, (values, allowed) in table.items()
-        for value in values
-    ]
-
-
-def busy_scheduler() -> DecodeSchedulerSim:
-    """Three requests, one preempted, one running, one waiting; clock 3."""
-    sim = DecodeSchedulerSim("aging", free_kv_blocks=2, aging_interval=3)
-    sim.enqueue(1, 4, 3, required_blocks=2)
-    sim.step()
-    sim.step()
-    sim.enqueue(2, 4, 3, priority=5, required_blocks=2, deadline_step=9)
-    sim.enqueue(3, 4, 3, priority=-5)
-    sim.step()
-    assert [r.status for r in sim.queue] == ["preempted", "running", "waiting"]
-    assert sim.clock == 3
-    return sim
-
-
-def whole_state(sim: DecodeSchedulerSim) -> tuple[object, ...]:
-    """Everything a call could have changed, by value and, where it matters, by identity."""
-    ids = [id(request) for request in sim.queue]
-    return (
-        copy.deepcopy(sim.snapshot()[1:]),
-        sim.policy,
-        sim.aging_interval,
-        ids,
-        sim.free_kv_blocks,
-    )
-
-
-def assert_refused(call: Callable[[], object], field: str, value: object, allowed: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        call()
-    error = caught.value
-    assert isinstance(error, ValueError)
-    assert (error.field, error.allowed) == (field, allowed)
-    assert error.value is value
-    assert str(error) == f"{field} must be {allowed}, got {value!r}"
 
 
 @pytest.mark.parametrize(
@@ -159,6 +101,14 @@ def test_enqueue_refuses_an_id_that_is_in_the_queue(used: int) -> None:
     assert_refused(
         lambda: sim.enqueue(used, 4), "request_id", used, "an id that was not used before"
     )
+    assert whole_state(sim) == before
+
+
+def test_an_id_that_was_used_is_told_before_the_other_fields() -> None:
+    sim = busy_scheduler()
+    before = whole_state(sim)
+    allowed = "an id that was not used before"
+    assert_refused(lambda: sim.enqueue(1, 0, -1, deadline_step=0), "request_id", 1, allowed)
     assert whole_state(sim) == before
 
 
@@ -267,144 +217,6 @@ def test_free_blocks_cannot_be_assigned() -> None:
     assert whole_state(sim) == before
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "allowed"),
-    refusals(
-        {
-            "request_id": (NOT_A_NUMBER, WHOLE),
-            "prompt_len": (NO_LENGTH, ONE_OR_MORE),
-            "max_new_tokens": (NO_LENGTH, ONE_OR_MORE),
-            "generated_len": (BELOW_ZERO, ZERO_OR_MORE),
-            "phase": (["", "Prefill", "waiting", None, 0, True, []], "one of prefill, decode"),
-            "priority": (NOT_A_NUMBER, WHOLE),
-            "cache_hit": (NOT_A_BOOL, TRUTH),
-            "wait_steps": (BELOW_ZERO, ZERO_OR_MORE),
-            "required_blocks": (NO_LENGTH, ONE_OR_MORE),
-            "admitted": (NOT_A_BOOL, TRUTH),
-            "deadline_step": (NOT_A_DEADLINE, WHOLE),
-            "preemptible": (NOT_A_BOOL, TRUTH),
-            "status": (
-                ["", "admitted", "decode", None, 0, True, []],
-                "one of waiting, running, preempted, finished",
-            ),
-            "preemptions": (BELOW_ZERO, ZERO_OR_MORE),
-        }
-    ),
-)
-def test_a_request_by_hand_refuses(field: str, value: Any, allowed: str) -> None:
-    good: dict[str, Any] = {"request_id": 9, "prompt_len": 4, "max_new_tokens": 2}
-    assert_refused(lambda: RequestState(**{**good, field: value}), field, value, allowed)
-
-
-@pytest.mark.parametrize(
-    ("fields", "blamed"),
-    [
-        ({"admitted": True}, "admitted"),
-        ({"status": "running"}, "admitted"),
-        ({"status": "preempted", "preemptions": 1, "admitted": True}, "admitted"),
-        ({"status": "finished", "generated_len": 3, "admitted": True}, "admitted"),
-        ({"status": "finished"}, "generated_len"),
-        ({"status": "finished", "generated_len": 2}, "generated_len"),
-        ({"status": "finished", "generated_len": 4}, "generated_len"),
-        ({"generated_len": 3}, "generated_len"),
-        ({"generated_len": 1}, "generated_len"),
-        ({"status": "running", "admitted": True, "generated_len": 3}, "generated_len"),
-        ({"status": "running", "admitted": True, "generated_len": 4}, "generated_len"),
-        ({"status": "preempted", "preemptions": 1, "generated_len": 3}, "generated_len"),
-        ({"status": "preempted"}, "preemptions"),
-        ({"preemptions": 1}, "preemptions"),
-    ],
-    ids=str,
-)
-def test_contradictory_fields_are_refused(fields: dict[str, Any], blamed: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        RequestState(1, 4, 3, **fields)
-    assert caught.value.field == blamed
-    assert fields.get("status", "waiting") in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("fields", "state"),
-    [
-        ({}, State.WAITING),
-        ({"phase": "decode", "wait_steps": 9}, State.WAITING),
-        ({"status": "running", "admitted": True}, State.ADMITTED),
-        ({"status": "running", "admitted": True, "phase": "decode"}, State.DECODE),
-        (
-            {"status": "running", "admitted": True, "phase": "decode", "preemptions": 4},
-            State.DECODE,
-        ),
-        ({"status": "preempted", "preemptions": 1, "generated_len": 2}, State.PREEMPTED),
-        ({"status": "finished", "generated_len": 3, "phase": "decode"}, State.FINISHED),
-        ({"deadline_step": -5}, State.WAITING),
-    ],
-    ids=str,
-)
-def test_fields_that_agree_are_taken(fields: dict[str, Any], state: State) -> None:
-    request = RequestState(1, 4, 3, **fields)
-    assert request.state is state
-    assert {name: getattr(request, name) for name in fields} == fields
-    assert request.admitted is (request.status == "running")
-    assert request.done is (request.status == "finished")
-    assert request.finish_reason == ("length" if request.done else None)
-    assert request.total_len == 4 + request.generated_len
-
-
-def test_the_phase_may_be_assigned_while_waiting_or_preempted() -> None:
-    sim = busy_scheduler()
-    preempted, _, waiting = sim.queue
-    for request in (preempted, waiting):
-        for phase in ("prefill", "decode", "prefill"):
-            request.phase = phase
-            assert request.phase == phase
-        set_phase = partial(setattr, request, "phase")
-        assert_refused(partial(set_phase, "x"), "phase", "x", "one of prefill, decode")
-        assert request.phase == "prefill"
-
-
-@pytest.mark.parametrize("phase", ["prefill", "decode", "nonsense"])
-@pytest.mark.parametrize("finish", [False, True])
-def test_the_phase_cannot_be_assigned_while_running_or_after(phase: str, finish: bool) -> None:
-    sim = busy_scheduler()
-    if finish:
-        sim.run()
-    request = sim.queue[1]
-    before = request.to_row()
-    with pytest.raises(IllegalAssignment) as caught:
-        request.phase = phase
-    assert request.to_row() == before
-    assert (caught.value.attribute, caught.value.holder) == ("phase", "request 2")
-    assert "waiting or preempted" in str(caught.value)
-    assert str(request.state) in str(caught.value)
-
-
-@pytest.mark.parametrize("attribute", ["status", "admitted"])
-@pytest.mark.parametrize("index", [0, 1, 2])
-def test_status_and_admitted_can_never_be_assigned(attribute: str, index: int) -> None:
-    request = busy_scheduler().queue[index]
-    before = request.to_row()
-    with pytest.raises(IllegalAssignment) as caught:
-        setattr(request, attribute, getattr(request, attribute))
-    assert isinstance(caught.value, AttributeError)
-    assert attribute in str(caught.value)
-    assert f"request {index + 1}" in str(caught.value)
-    assert request.to_row() == before
-
-
-def test_the_state_cannot_be_assigned() -> None:
-    with pytest.raises(AttributeError):
-        RequestState(1, 1, 1).state = State.FINISHED  # type: ignore[misc]
-
-
-def test_wait_steps_may_be_assigned_at_any_time() -> None:
-    sim = busy_scheduler()
-    for request in sim.queue:
-        request.wait_steps = 50
-        assert request.wait_steps == 50
-    sim.run()
-    sim.queue[0].wait_steps = 0
-
-
 class Shy:
     def __repr__(self) -> str:
         raise RuntimeError("not for you")
@@ -434,41 +246,3 @@ def test_errors_survive_copies_and_pickles(error: Exception) -> None:
         assert type(twin) is type(error)
         assert str(twin) == str(error)
         assert vars(twin) == vars(error)
-
-
-def test_requests_compare_by_the_fields_of_the_chapter() -> None:
-    request = RequestState(1, 4, 3)
-    assert request == RequestState(1, 4, 3)
-    assert request != RequestState(1, 4, 3, priority=1)
-    assert request != (1, 4, 3)
-    assert request.__eq__("request") is NotImplemented
-    with pytest.raises(TypeError):
-        hash(request)
-    assert eval(repr(request), {"RequestState": RequestState}) == request
-
-
-@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_a_scheduler_survives_pickles_and_goes_on_alike(protocol: int) -> None:
-    sim = busy_scheduler()
-    twin = pickle.loads(pickle.dumps(sim, protocol))
-    assert twin.snapshot()[1:] == sim.snapshot()[1:]
-    assert twin.run() == sim.run()
-    assert twin.queue == sim.queue
-
-
-def test_a_deep_copy_is_independent() -> None:
-    sim = busy_scheduler()
-    before = whole_state(sim)
-    twin = copy.deepcopy(sim)
-    twin.run()
-    assert whole_state(sim) == before
-    assert twin.timeline == sim.run()
-
-
-def test_an_aborted_request_is_not_a_candidate_any_more() -> None:
-    sim = busy_scheduler()
-    for request in sim.queue:
-        fire(request, Trigger.ABORT, sim.ledger)
-    assert (sim.free_kv_blocks, sim.why().outcome, sim.step()) == (2, "done", None)
-    assert (sim.is_done, sim.is_stuck) == (True, False)
-    assert [request.finish_reason for request in sim.queue] == ["aborted"] * 3

@@ -1,10 +1,8 @@
 """The lifecycle, written down a second time by hand and compared with the machine.
 
-`EDGES` is the specification: which trigger leads from which state to which, and which
-guard stands before it. Every state is tried with every trigger in every situation that a
-guard can tell apart, through the fast look-up and through the machine itself; both must
-do what the table says, and a refused move must leave no trace. The pictures are read
-back into edges and compared with the same table.
+`EDGES` is the specification. Every state is tried with every trigger in every situation
+that a guard can tell apart, through the fast look-up and through the machine itself; both
+must do what the table says, and a refused move must leave no trace.
 """
 
 from __future__ import annotations
@@ -17,10 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.model.conftest import EDGES
 from transitions import MachineError
 
 from schedmodel import IllegalTransition, RequestState, State, Trigger
-from schedmodel.diagrams import dot, mermaid
 from schedmodel.ledger import CapacityLedger
 from schedmodel.lifecycle import (
     HOLDING,
@@ -33,25 +31,6 @@ from schedmodel.lifecycle import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-
-EDGES = {
-    ("waiting", "admit", "admitted", "blocks fit"),
-    ("preempted", "resume", "admitted", "blocks fit"),
-    ("admitted", "begin_prefill", "prefill", "saved phase is prefill"),
-    ("admitted", "begin_decode", "decode", "saved phase is decode"),
-    ("prefill", "begin_decode", "decode", ""),
-    ("decode", "emit_token", "decode", "below limit"),
-    ("admitted", "preempt", "preempted", "is preemptible"),
-    ("prefill", "preempt", "preempted", "is preemptible"),
-    ("decode", "preempt", "preempted", "is preemptible"),
-    ("decode", "finish", "finished", "limit reached"),
-    ("waiting", "abort", "finished", ""),
-    ("admitted", "abort", "finished", ""),
-    ("prefill", "abort", "finished", ""),
-    ("decode", "abort", "finished", ""),
-    ("preempted", "abort", "finished", ""),
-    ("waiting", "reject", "finished", ""),
-}
 
 REQUIRED, LIMIT, CAPACITY = 3, 2, 10
 
@@ -356,52 +335,6 @@ def test_only_the_lifecycle_imports_transitions() -> None:
     sources = [*ROOT.glob("model/**/*.py"), *ROOT.glob("invariants/**/*.py")]
     users = [path.name for path in sources if "transitions" in set(imports_of(path))]
     assert users == ["lifecycle.py"]
-
-
-def triggers_in(label: str) -> Iterator[tuple[str, str]]:
-    """(trigger, guard) for each part of an arrow's label."""
-    for part in label.split(", "):
-        match = re.fullmatch(r"([a-z ]+?)(?: \[([a-z ]+)\])?", part)
-        assert match, part
-        yield match[1].replace(" ", "_"), match[2] or ""
-
-
-def test_the_mermaid_picture_has_every_edge_and_its_structure() -> None:
-    first, start, *arrows, end = mermaid().splitlines()
-    assert first == "stateDiagram-v2"
-    assert start == "    [*] --> waiting"
-    assert end == "    finished --> [*]"
-    drawn = []
-    for line in arrows:
-        match = re.fullmatch(r"    ([a-z]+) --> ([a-z]+): (.+)", line)
-        assert match, line
-        drawn += [(match[1], t, match[2], guard) for t, guard in triggers_in(match[3])]
-    assert len(drawn) == len(EDGES)
-    assert set(drawn) == EDGES
-
-
-def test_the_dot_picture_has_every_edge_and_its_structure() -> None:
-    lines = dot().splitlines()
-    assert lines[0] == "digraph lifecycle {"
-    assert lines[-1] == "}"
-    assert "    start -> waiting;" in lines
-    assert "    finished [peripheries=2];" in lines
-    drawn = []
-    for line in lines:
-        match = re.fullmatch(r'    ([a-z]+) -> ([a-z]+) \[label="([^"]+)"\];', line)
-        if match:
-            drawn += [(match[1], t, match[2], guard) for t, guard in triggers_in(match[3])]
-    assert len(drawn) == len(EDGES)
-    assert set(drawn) == EDGES
-
-
-@pytest.mark.parametrize("draw", [mermaid, dot])
-def test_pictures_are_ascii_stable_and_end_in_one_newline(draw: Callable[[], str]) -> None:
-    text = draw()
-    assert text.isascii()
-    assert text.endswith("\n")
-    assert not text.endswith("\n\n")
-    assert text == draw()
 
 
 def test_states_and_triggers_print_as_their_ascii_values() -> None:
