@@ -13,6 +13,7 @@ from schedproof import api
 from schedproof.cli.main import run as run_command
 from schedproof.search.profiles import PROFILES, Profile
 from schedproof.search.results import ClaimResult, RunResult
+from schedproof.settings import resolve
 from schedproof.telling.report import Summary
 
 
@@ -83,7 +84,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Pretend:
 
         def check(**said: Any) -> api.CheckResult:
             heard.update(said)
-            asked = api.resolve({k: v for k, v in said.items() if k != "progress"})
+            asked = resolve({k: v for k, v in said.items() if k != "progress"})
             heard["asked"] = asked
             told = runs or (made_up(),)
             return api.CheckResult(Summary("mine", told, 0.2), asked["lang"] or "en")

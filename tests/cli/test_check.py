@@ -192,10 +192,12 @@ def test_a_factory_makes_the_scheduler(run: Run, alone: Path) -> None:
 
 def test_a_cell_of_a_notebook_is_chosen(run: Run, alone: Path) -> None:
     cells = ["class Mine:\n    pass", f"from {plain.__name__} import PlainScheduler as Mine"]
-    code = [{"cell_type": "code", "source": cell, "metadata": {}} for cell in cells]
-    notebook = {"cells": code, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    code = [{"cell_type": "code", "source": cell} for cell in cells]
+    notebook = {"cells": code, "nbformat": 4, "nbformat_minor": 5}
     (alone / "mine.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-    second = ("check", "mine.ipynb:Mine", "--cell", "9", "--policy", "fcfs", *QUICK)
-    said = run(*second)
+    words = ("check", "mine.ipynb:Mine", "--policy", "fcfs", *QUICK)
+    assert run(*words, "--cell", "2").code == 0
+    assert run(*words, "--cell", "1").code == 3
+    said = run(*words, "--cell", "9")
     assert said.code == 2
     assert "mine.ipynb has no code cell 9" in said.err

@@ -199,7 +199,7 @@ def _shared_bounds(say: Say, runs: Sequence[RunResult]) -> str:
 
 def _plain(bound: Any) -> Any:
     """A pair as a list: that is what it is after a trip through JSON."""
-    return list(bound) if type(bound) is tuple else bound
+    return [*bound] if type(bound) is tuple else bound
 
 
 def _in_color(
