@@ -13,12 +13,13 @@ Rules.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from schedmodel.policy import Policy
+from schedmodel.policy import Key, Policy
 from schedproof.subjects.actions import Action, Enqueue, Step
 from schedproof.subjects.observation import (
     EVENT_KEYS,
@@ -66,6 +67,29 @@ class Change(NamedTuple):
     stepped: bool
 
 
+T = TypeVar("T")
+
+
+class lazily(Generic[T]):  # noqa: N801  it is used as a decorator
+    """A property that is worked out once; `functools` has one that locks before Python 3.12."""
+
+    def __init__(self, work_out: Callable[[Any], T]) -> None:
+        self._work_out = work_out
+
+    def __get__(self, owner: Any, _kind: type[Any] | None = None) -> T:
+        value = owner.__dict__[self._work_out.__name__] = self._work_out(owner)
+        return value
+
+
+@lru_cache(maxsize=1 << 16)
+def _key(rules: Policy, row: Row, clock: int) -> Key:
+    """A row's key; the same rows come up on many edges."""
+    return rules.key(row, clock)
+
+
+_first = itemgetter(0)
+
+
 @dataclass(frozen=True)
 class Edge:
     """One action and everything about it that claims may look at.
@@ -90,11 +114,11 @@ class Edge:
     extras_kept: bool = True
     some_finished: bool = False
 
-    @cached_property
+    @lazily
     def before_by_id(self) -> dict[int, Row]:
         return {row.request_id: row for row in self.before}
 
-    @cached_property
+    @lazily
     def after_by_id(self) -> dict[int, Row]:
         return {row.request_id: row for row in self.after}
 
@@ -111,13 +135,13 @@ class Edge:
         """Ids that the step says it served, in its order."""
         return tuple(span.request_id for span in self.answer.batch)
 
-    @cached_property
+    @lazily
     def chosen(self) -> Row | None:
         """The one request that was served, as it was before the step."""
         ids = self.served
         return self.before_by_id.get(ids[0]) if len(ids) == 1 else None
 
-    @cached_property
+    @lazily
     def victims(self) -> tuple[int, ...]:
         """Ids preempted in this action: those named, and those whose state or count says so.
 
@@ -132,22 +156,29 @@ class Edge:
                 named.add(row.request_id)
         return tuple(sorted(named))
 
-    @cached_property
+    @lazily
     def changes(self) -> tuple[Change, ...]:
         """One change for every request on the edge, in queue order, newcomers last."""
         ran = {span.request_id: span.phase for span in self.answer.batch}
-        ids = dict.fromkeys([*self.before_by_id, *self.after_by_id])
-        return tuple(
-            Change(
-                self.before_by_id.get(i),
-                self.after_by_id.get(i),
-                ran.get(i),
-                bool(ran),
-                i in self.victims,
-                self.stepped,
-            )
-            for i in ids
-        )
+        served, victims, stepped = bool(ran), self.victims, self.stepped
+        old, new = self.before_by_id, self.after_by_id
+        changes = [
+            Change(row, new.get(i), ran.get(i), served, i in victims, stepped)
+            for i, row in old.items()
+        ]
+        changes += [
+            Change(None, row, ran.get(i), served, i in victims, stepped)
+            for i, row in new.items()
+            if i not in old
+        ]
+        return tuple(changes)
+
+    @lazily
+    def order(self) -> list[tuple[Key, Row]]:
+        """The unfinished requests before the action with their keys, smallest first."""
+        rules, clock = self.rules, self.clock or 0
+        keyed = [(_key(rules, row, clock), row) for row in self.before if not row.done]
+        return sorted(keyed, key=_first)
 
     @property
     def event(self) -> dict[str, Any]:

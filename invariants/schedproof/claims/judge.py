@@ -7,8 +7,8 @@ a remembered edge counts its hits, and the counts are added up at the end.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
 
 from schedproof.claims.catalogue import in_telling_order
 from schedproof.claims.claim import Claim, Kind, Over
@@ -25,6 +25,22 @@ class Judgement(NamedTuple):
     broken: tuple[Found, ...]
 
 
+Question = tuple[int, Callable[[Any], Any], Claim]
+"""A claim's bit, its predicate, and the claim."""
+
+
+def _answers(questions: Sequence[Question], about: Edge | Change) -> Judgement:
+    exercised = 0
+    broken: tuple[Found, ...] = ()
+    for bit, predicate, claim in questions:
+        answer = predicate(about)
+        if answer is not None:
+            exercised |= bit
+            if answer is not True:
+                broken += ((claim, answer),)
+    return Judgement(exercised, broken)
+
+
 class Judge:
     """Judges edges by the given claims and counts how often each was exercised.
 
@@ -34,12 +50,15 @@ class Judge:
     def __init__(self, claims: Sequence[Claim]) -> None:
         self.claims = in_telling_order(claims)
         self._bits = {claim.id: 1 << i for i, claim in enumerate(self.claims)}
-        self._over_edges = [c for c in self.claims if c.over is Over.EDGE]
-        self._over_changes = [c for c in self.claims if c.over is Over.CHANGE]
+        self._over_edges = self._questions(Over.EDGE)
+        self._over_changes = self._questions(Over.CHANGE)
         self._changes: dict[Change, Judgement] = {}
         self._edges: dict[Hashable, Judgement] = {}
         self._hits: dict[int, int] = {}
         self._counts = dict.fromkeys(self._bits, 0)
+
+    def _questions(self, over: Over) -> list[Question]:
+        return [(self._bits[c.id], c.predicate, c) for c in self.claims if c.over is over]
 
     def judge(self, edge: Edge) -> Judgement:
         """The judgement of one edge, broken claims in telling order."""
@@ -60,26 +79,14 @@ class Judge:
 
     def ask(self, edge: Edge) -> Judgement:
         """The judgement of an edge, neither remembered nor counted."""
-        exercised, broken = self._ask(self._over_edges, edge)
+        exercised, broken = _answers(self._over_edges, edge)
         for change in edge.changes:
             below = self._changes.get(change)
             if below is None:
-                below = Judgement(*self._ask(self._over_changes, change))
-                self._changes[change] = below
+                below = self._changes[change] = _answers(self._over_changes, change)
             exercised |= below.exercised
             broken += below.broken
-        return Judgement(exercised, self._in_order(broken))
-
-    def _ask(self, claims: Sequence[Claim], about: Edge | Change) -> tuple[int, tuple[Found, ...]]:
-        exercised = 0
-        broken: list[Found] = []
-        for claim in claims:
-            answer = claim.predicate(about)
-            if answer is not None:
-                exercised |= self._bits[claim.id]
-                if isinstance(answer, Breach):
-                    broken.append((claim, answer))
-        return exercised, tuple(broken)
+        return Judgement(exercised, self._in_order(broken) if broken else ())
 
     def _in_order(self, broken: tuple[Found, ...]) -> tuple[Found, ...]:
         """One breach for each claim, most specific claim first."""

@@ -13,10 +13,8 @@ _NEEDS = needs(Feature.LEDGER, Feature.LIFECYCLE, Feature.ADMISSION_PREEMPTION)
 
 def first_admissible(edge: Edge) -> Row | None:
     """Whom the chapter's rules serve from the state before the edge."""
-    clock = edge.clock or 0
-    candidates = [row for row in edge.before if not row.done]
-    rank = edge.rules.effective_priority
-    for row in sorted(candidates, key=lambda r: edge.rules.key(r, clock)):
+    candidates, rank = [row for _, row in edge.order], edge.rules.effective_priority
+    for row in candidates:
         if admission(row, candidates, edge.free_before, rank)[0]:
             return row
     return None

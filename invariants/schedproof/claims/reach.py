@@ -33,16 +33,9 @@ def skip(edge: Edge) -> Judged:
     row = edge.chosen
     if row is None:
         return None
-    clock, rank = edge.clock or 0, edge.rules.effective_priority
-    mine = edge.rules.key(row, clock)
-    unfinished = [other for other in edge.before if not other.done]
-    return _when(
-        any(
-            edge.rules.key(other, clock) < mine
-            and not admission(other, unfinished, edge.free_before, rank)[0]
-            for other in unfinished
-        )
-    )
+    unfinished, rank = [other for _, other in edge.order], edge.rules.effective_priority
+    ahead = unfinished[: unfinished.index(row)] if row in unfinished else ()
+    return _when(any(not admission(o, unfinished, edge.free_before, rank)[0] for o in ahead))
 
 
 def miss(edge: Edge) -> Judged:
@@ -54,10 +47,9 @@ def tie(edge: Edge) -> Judged:
     row = edge.chosen
     if row is None:
         return None
-    clock = edge.clock or 0
-    mine = edge.rules.key(row, clock)[:-1]
-    others = [other for other in edge.before if not other.done and other is not row]
-    return _when(any(edge.rules.key(other, clock)[:-1] == mine for other in others))
+    keys = [key[:-1] for key, _ in edge.order]
+    mine = [key[:-1] for key, other in edge.order if other is row]
+    return _when(any(keys.count(key) > 1 for key in mine))
 
 
 def aging_lifts(edge: Edge) -> Judged:
@@ -65,11 +57,11 @@ def aging_lifts(edge: Edge) -> Judged:
     row = edge.chosen
     if row is None:
         return None
-    clock = edge.clock or 0
-    mine = edge.rules.key(row, clock)
-    stronger = (o for o in edge.before if not o.done and o.priority > row.priority)
-    keys = (edge.rules.key(other, clock) for other in stronger)
-    return _when(any(key[:3] == mine[:3] and key > mine for key in keys))
+    behind = edge.order
+    while behind and behind[0][1] is not row:
+        behind = behind[1:]
+    stronger = (key for key, other in behind if other.priority > row.priority)
+    return _when(any(key[:3] == behind[0][0][:3] for key in stronger))
 
 
 def handover(edge: Edge) -> Judged:

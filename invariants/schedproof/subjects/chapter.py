@@ -16,7 +16,9 @@ Rules.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import cache
+from numbers import Number
 from operator import attrgetter
 from typing import Any, NoReturn, Protocol
 
@@ -25,6 +27,8 @@ from schedmodel.request import FIELDS, RequestState, state_of
 from schedmodel.scheduler import DecodeSchedulerSim
 from schedproof.subjects.actions import Action, Enqueue, Step
 from schedproof.subjects.contract import Config, Feature, PolicyRefused, SubjectError
+from schedproof.subjects.freezing import ATOMS as ATOMS
+from schedproof.subjects.freezing import can_be_hashed, frozen, stored
 from schedproof.subjects.observation import (
     EVENT_KEYS,
     MISSING,
@@ -37,9 +41,12 @@ from schedproof.subjects.observation import (
 
 CHAPTER_FEATURES = frozenset(Feature) - {Feature.STRICT_TYPES}
 ATTRIBUTES = ("queue", "timeline", "clock", "free_kv_blocks")
+_NO_NUMBERS = ("phase", "cache_hit", "admitted", "preemptible", "status")
+_NUMBERS = tuple(name for name in FIELDS if name not in _NO_NUMBERS)
+_COUNTED = ("prompt_len", "max_new_tokens", "generated_len", "wait_steps", "preemptions")
+"""What a row cannot do without; the rest of a newcomer may be a wrong value just accepted."""
 _EXTRA_FREE = ("arrival_index", "finish_reason", "_phase", "_state")
 _SERVED, _PREEMPTED = (EVENT_KEYS.index(n) for n in ("request_id", "preempted_request_id"))
-ATOMS = (int, str, float, bool, type(None), bytes)
 
 MakeScheduler = Callable[[Config], Any]
 
@@ -106,6 +113,9 @@ class ChapterSubject:
             if not hasattr(scheduler, name):
                 kind = type(scheduler).__name__
                 raise SubjectError("contract", "contract.attribute", {"class": kind, "name": name})
+        for name in ("queue", "timeline"):
+            if not isinstance(getattr(scheduler, name), Collection):
+                raise _wrong_kind("list", scheduler, name, getattr(scheduler, name))
         self.scheduler = scheduler
         self._rows: tuple[Row, ...] = ()
         self._accepted: dict[int, Any] = {}
@@ -120,7 +130,10 @@ class ChapterSubject:
     def fork(self) -> ChapterSubject:
         """An independent subject in the same state, by deep copy."""
         twin = copy.copy(self)
-        twin.scheduler, twin._accepted = copy.deepcopy((self.scheduler, self._accepted))
+        try:
+            twin.scheduler, twin._accepted = copy.deepcopy((self.scheduler, self._accepted))
+        except Exception as error:
+            self.fail("deepcopy", error)
         return twin
 
     def add_wait(self, request_id: int, steps: int) -> None:
@@ -141,14 +154,17 @@ class ChapterSubject:
         raise SubjectError("contract", "contract.no_such_verb", values)
 
     def _enqueue(self, action: Enqueue) -> Answer:
+        logged = len(self.scheduler.timeline)
         self.calls.action += 1
+        refusal = None
         try:
             self.scheduler.enqueue(**action.arguments())
         except ValueError as error:
-            return Answer(accepted=False, refusal=str(error))
+            refusal = str(error)
         except (Exception, SystemExit) as error:
             self.fail("enqueue", error)
-        return Answer(accepted=True)
+        kept = len(self.scheduler.timeline) == logged
+        return Answer(accepted=refusal is None, refusal=refusal, log_kept=kept)
 
     def _step(self) -> Answer:
         logged = len(self.scheduler.timeline)
@@ -180,7 +196,7 @@ class ChapterSubject:
         kind = event.__class__
         if kind is dict and tuple(event) == EVENT_KEYS:
             values: tuple[Any, ...] = tuple(event.values())
-            if _can_be_hashed(values):
+            if can_be_hashed(values):
                 return values
         if not issubclass(kind, dict) or "request_id" not in event:
             raise SubjectError("contract", "contract.event", {"got": repr(event)[:200]})
@@ -206,9 +222,9 @@ class ChapterSubject:
         scheduler = self.scheduler
         self._rows = self._read_rows(list(scheduler.queue))
         return Observation(
-            scheduler.clock,
+            _number(scheduler, "clock", scheduler.clock),
             self.config.blocks,
-            scheduler.free_kv_blocks,
+            _number(scheduler, "free_kv_blocks", scheduler.free_kv_blocks),
             self._rows,
             len(scheduler.timeline),
             self._extras(),
@@ -220,7 +236,8 @@ class ChapterSubject:
         for request in queue + self._gone(queue):
             names, raw = _names_and_values(request)
             previous = before.get(_attribute(request, "request_id"))
-            if previous is not None and previous.raw == raw and previous.names == names:
+            same = previous is not None and previous.raw == raw and previous.names == names
+            if previous is not None and same and not _elsewhere(names):
                 rows.append(previous)
             else:
                 rows.append(self.intern(request, names, raw, previous, len(rows)))
@@ -248,9 +265,13 @@ class ChapterSubject:
         """The row of a request with these values; `previous` is its row one action ago."""
         advanced = _advanced(request, previous)
         key = (names, raw, advanced, position if self.by_arrival else 0)
+        if _elsewhere(names):
+            key += tuple(frozen(_attribute(request, name)) for name in _elsewhere(names))
         row = self._interned.get(key)
         if row is None:
-            row = self._interned[key] = _row(request, names, raw, advanced, position)
+            newcomer = previous is None
+            row = _row(request, names, raw, advanced, position, newcomer)
+            self._interned[key] = row
         return row
 
     def _extras(self) -> tuple[tuple[str, Any], ...]:
@@ -258,18 +279,9 @@ class ChapterSubject:
             return ()
         return tuple(
             (name, frozen(value))
-            for name, value in _stored(self.scheduler).items()
+            for name, value in stored(self.scheduler).items()
             if name not in ATTRIBUTES
         )
-
-
-def _stored(thing: Any) -> dict[str, Any]:
-    """The attributes that an object stores, by name."""
-    stored = getattr(thing, "__dict__", None)
-    if stored is not None:
-        return dict(stored)
-    names = [name for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]
-    return {name: getattr(thing, name) for name in names if hasattr(thing, name)}
 
 
 OUR_NAMES = RequestState.__slots__[:-1]
@@ -280,30 +292,14 @@ read_ours = attrgetter(*OUR_NAMES)
 def _names_and_values(request: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     if type(request) is RequestState:
         return OUR_NAMES, read_ours(request)
-    stored = _stored(request)
-    return tuple(stored), tuple(map(frozen, stored.values()))
+    values = stored(request)
+    return tuple(values), tuple(map(frozen, values.values()))
 
 
-def frozen(value: Any) -> Any:
-    """A hashable stand-in that is equal exactly when the values look equal."""
-    if isinstance(value, ATOMS):
-        return value
-    kind = value.__class__
-    if issubclass(kind, dict):
-        return ("dict", *((frozen(k), frozen(v)) for k, v in value.items()))
-    if issubclass(kind, (list, tuple)):
-        return (kind.__name__, *map(frozen, value))
-    if issubclass(kind, (set, frozenset)):
-        return ("set", frozenset(map(frozen, value)))
-    return value if _can_be_hashed(value) else repr(value)
-
-
-def _can_be_hashed(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
+@cache
+def _elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The chapter's fields that a request of these attributes works out when it is asked."""
+    return () if names == OUR_NAMES else tuple(name for name in FIELDS if name not in names)
 
 
 def _attribute(request: Any, name: str) -> Any:
@@ -315,22 +311,41 @@ def _attribute(request: Any, name: str) -> Any:
         raise SubjectError("contract", "contract.attribute", values) from None
 
 
+def _number(holder: Any, name: str, value: Any) -> Any:
+    if isinstance(value, (int, Number)):
+        return value
+    raise _wrong_kind("number", holder, name, value)
+
+
+def _wrong_kind(wanted: str, holder: Any, name: str, value: Any) -> SubjectError:
+    values = {"class": type(holder).__name__, "name": name, "got": repr(value)[:200]}
+    return SubjectError("contract", f"contract.{wanted}", values)
+
+
 def _advanced(request: Any, previous: Row | None) -> bool:
     """Whether the request was served since its last preemption; True before the first."""
     if previous is None:
         return True
-    if request.preemptions > previous.preemptions:
+    if _number(request, "preemptions", request.preemptions) > previous.preemptions:
         return False
     progress = (request.phase, request.generated_len)
     return previous.advanced or progress != (previous.phase, previous.generated_len)
 
 
 def _row(
-    request: Any, names: tuple[str, ...], raw: tuple[Any, ...], advanced: bool, position: int
+    request: Any,
+    names: tuple[str, ...],
+    raw: tuple[Any, ...],
+    advanced: bool,
+    position: int,
+    newcomer: bool,
 ) -> Row:
     fields = {name: frozen(_attribute(request, name)) for name in FIELDS}
+    for name in _COUNTED if newcomer else _NUMBERS:
+        if type(fields[name]) is not int and (fields[name] is not None or name != "deadline_step"):
+            _number(request, name, fields[name])
     known = {*FIELDS, *_EXTRA_FREE}
-    extra = {n: frozen(v) for n, v in _stored(request).items() if n not in known}
+    extra = {n: frozen(v) for n, v in stored(request).items() if n not in known}
     return make_row(
         names,
         raw,

@@ -225,15 +225,15 @@ class Search:
 
     def _add(self, state: State, parent: int, code: int, following: list[State]) -> None:
         """Keep a state if it is new."""
-        key = state if self._key_of is None else self._key_of(state)
-        if key in self._seen:
+        seen = self._seen
+        index = len(seen)
+        seen.add(state if self._key_of is None else self._key_of(state))
+        if len(seen) == index:
             return
-        self._seen.add(key)
         following.append(state)
         self._parents.append(parent)
         self._codes.append(code)
         self._clocks.append(state[CLOCK])
-        index = len(self._parents) - 1
         if self._spot_check is not None and index % CHECK_EVERY == 0:
             self._spot_check(state, self._path(index))
 

@@ -39,7 +39,7 @@ class EdgeMemo:
         self, state: State, after: State, event: tuple[Any, ...] | None, kept: bool
     ) -> list[Any]:
         """The entry of a step's edge; its hit is counted."""
-        shown, some_finished = _shown(state, after)
+        shown, left_out = _shown(state, after)
         key = (
             event,
             state[FREE],
@@ -47,14 +47,14 @@ class EdgeMemo:
             after[CLOCK] - state[CLOCK],
             kept,
             state[CLOCK] if self._timed else None,
-            some_finished,
+            left_out,
             state[EXTRAS] is after[EXTRAS],
             shown,
         )
         entry = self._known.get(key)
         if entry is None:
             answer = _answer_of(event, kept)
-            edge = self._edge(STEP, answer, state, after, shown, some_finished)
+            edge = self._edge(STEP, answer, state, after, shown, left_out)
             entry = self._ask(key, edge)
         entry[HITS] += 1
         return entry
@@ -63,7 +63,7 @@ class EdgeMemo:
         self, code: int, action: Enqueue, state: State, after: State, accepted: bool, kept: bool
     ) -> list[Any]:
         """The entry of a valid enqueue's edge; `code` stands for the action in the question."""
-        shown, some_finished = _shown(state, after)
+        shown, left_out = _shown(state, after)
         key = (
             code,
             accepted,
@@ -72,14 +72,14 @@ class EdgeMemo:
             after[CLOCK] - state[CLOCK],
             kept,
             (action.deadline_step, state[CLOCK]) if self._timed else None,
-            some_finished,
+            left_out,
             state[EXTRAS] is after[EXTRAS],
             shown,
         )
         entry = self._known.get(key)
         if entry is None:
             answer = Answer(accepted=accepted, log_kept=kept)
-            edge = self._edge(action, answer, state, after, shown, some_finished)
+            edge = self._edge(action, answer, state, after, shown, left_out)
             entry = self._ask(key, edge)
         entry[HITS] += 1
         return entry
@@ -91,7 +91,7 @@ class EdgeMemo:
         state: State,
         after: State,
         shown: tuple[Row | None, ...],
-        some_finished: bool,
+        left_out: bool,
     ) -> Edge:
         return Edge(
             action=action,
@@ -106,7 +106,7 @@ class EdgeMemo:
             clock=state[CLOCK] if self._timed else None,
             rules=self._rules,
             extras_kept=state[EXTRAS] == after[EXTRAS],
-            some_finished=some_finished,
+            some_finished=left_out or any(row is not None and row.finished for row in shown[0::2]),
         )
 
     def _ask(self, key: Hashable, edge: Edge) -> list[Any]:
@@ -135,34 +135,37 @@ def _answer_of(event: tuple[Any, ...] | None, kept: bool) -> Answer:
 
 
 def _shown(state: State, after: State) -> tuple[tuple[Row | None, ...], bool]:
-    """Rows that claims may see, before and after in turn, and whether any was finished.
+    """Rows that claims may see, before and after in turn, and whether any was left out.
 
-    Both states list requests in the same order; an enqueue adds one.
+    Left out are finished rows that did not change.
     """
     if len(state) != len(after):
         return _shown_by_id(state, after)
     shown: list[Row | None] = []
-    some_finished = False
+    left_out = False
     for old, new in zip(state[ROWS:], after[ROWS:]):  # noqa: B905  equal lengths, hot path
         if old is not new:
             if old.request_id != new.request_id:
                 return _shown_by_id(state, after)
             shown += (old, new)
         elif old.shown:
-            shown += (old, new)
-        if old.finished:
-            some_finished = True
-    return tuple(shown), some_finished
+            shown += (old, old)
+        else:
+            left_out = True
+    return tuple(shown), left_out
 
 
 def _shown_by_id(state: State, after: State) -> tuple[tuple[Row | None, ...], bool]:
-    """The same where the order differs: by id, with None for who is not there."""
+    """The same where somebody came or went: by id, with None for who is not there."""
     old = {row.request_id: row for row in state[ROWS:]}
     shown: list[Row | None] = []
+    left_out = False
     for row in after[ROWS:]:
         before = old.pop(row.request_id, None)
         if before is not row or row.shown:
             shown += (before, row)
+        else:
+            left_out = True
     for row in old.values():
         shown += (row, None)
-    return tuple(shown), any(row.finished for row in state[ROWS:])
+    return tuple(shown), left_out

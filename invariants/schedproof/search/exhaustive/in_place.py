@@ -1,0 +1,290 @@
+"""A live scheduler that is put into any state by writing only what differs.
+
+Rules.
+1. Everything is read after every action: each attribute of each request in the queue, the
+   pool, the clock, the log, and what else the scheduler stores. What is written back is
+   exactly what was read, so entering a state and reading it gives that state again.
+2. This holds for schedulers whose whole state lies in plain attributes. All others are
+   refused with `NotFlat`: those that store anything but numbers, texts and truth values,
+   take requests out of the queue, or reorder it.
+3. Rows are looked up by the row before them and the values read, so that a row is made
+   once and equal rows are the same object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import is_
+from typing import Any
+
+from schedmodel.scheduler import DecodeSchedulerSim
+from schedproof.search.exhaustive.space import (
+    CLOCK,
+    EXTRAS,
+    FREE,
+    ROWS,
+    Enqueued,
+    Extras,
+    NotFlat,
+    PathTo,
+    State,
+    Stepped,
+    by_request_id,
+)
+from schedproof.subjects.actions import Enqueue
+from schedproof.subjects.chapter import ATOMS, ATTRIBUTES, OUR_NAMES, ChapterSubject, read_ours
+from schedproof.subjects.observation import Row
+
+Values = tuple[Any, ...]
+
+
+class InPlace:
+    """One live scheduler for all states; `_rows[i]` is what `_requests[i]` holds right now."""
+
+    restore = "in_place"
+
+    def __init__(self, subject: ChapterSubject, by_id: bool) -> None:
+        self._subject = subject.fresh()
+        self._scheduler = scheduler = self._subject.scheduler
+        self._by_id = by_id
+        self._calls = subject.calls
+        self._requests: list[Any] = []
+        self._rows: list[Row] = []
+        self._pool: dict[int, tuple[Any, Row]] = {}
+        self._next: dict[tuple[Row | int, Values], Row] = {}
+        ours = type(scheduler) is DecodeSchedulerSim
+        self.memory = memory = OurMemory(scheduler) if ours else TheirMemory(scheduler)
+        self._values_of: Callable[[Any], Values] = memory.values_of
+        self._write: Callable[[Any, Row], None] = memory.write
+        self._known_extras: dict[Values, Extras] = {}
+        self._extra_values: Values = ()
+        self._extras: Extras = ()
+        self._entered: State = ()
+
+    def initial(self) -> State:
+        """The state at the start."""
+        self._entered = self._read()
+        return self._entered
+
+    # -- going there ---------------------------------------------------------
+
+    def enter(self, state: State, index: int, path_to: PathTo) -> None:
+        """Bring the scheduler into that state."""
+        live = self._rows
+        target = state[ROWS:]
+        if len(live) == len(target) + 1:
+            self._drop_newcomer()
+        if len(live) != len(target):
+            self._gather(target)
+        else:
+            for place, row in enumerate(target):
+                if row is not live[place]:
+                    if row.request_id != live[place].request_id:
+                        self._gather(target)
+                        break
+                    self._write(self._requests[place], row)
+                    live[place] = row
+        scheduler = self._scheduler
+        scheduler.timeline.clear()
+        scheduler.clock = state[CLOCK]
+        self.memory.set_free(state[FREE])
+        if state[EXTRAS] is not self._extras:
+            self._write_extras(state[EXTRAS])
+        self._entered = state
+
+    def _drop_newcomer(self) -> None:
+        """Undo an enqueue: whoever came last leaves the queue, and is kept for later."""
+        request, row = self._requests.pop(), self._rows.pop()
+        self._pool[row.request_id] = (request, row)
+        self._scheduler.queue.pop()
+
+    def _gather(self, target: Sequence[Row]) -> None:
+        """Make the queue hold exactly these requests, in this order."""
+        pool = self._pool
+        for request, row in zip(self._requests, self._rows, strict=True):
+            pool[row.request_id] = (request, row)
+        requests = []
+        for row in target:
+            request, holds = pool[row.request_id]
+            if holds is not row:
+                self._write(request, row)
+            requests.append(request)
+        self._scheduler.queue[:] = requests
+        self._requests[:] = requests
+        self._rows[:] = target
+
+    def _write_extras(self, extras: Extras) -> None:
+        self._scheduler.__dict__.update(extras)
+        self._extras = extras
+        self._extra_values = tuple(value for _, value in extras)
+
+    # -- acting --------------------------------------------------------------
+
+    def step(self) -> Stepped:
+        """Step from the state that was entered last; enter again afterwards."""
+        scheduler = self._scheduler
+        self._calls.action += 1
+        try:
+            event = scheduler.step()
+        except (Exception, SystemExit) as error:
+            self._subject.fail("step", error)
+        timeline = scheduler.timeline
+        if event is None:
+            return self._read(), None, not timeline
+        kept = len(timeline) == 1 and (timeline[0] is event or timeline[0] == event)
+        return self._read(), self._subject.event_values(event), kept
+
+    def enqueue(self, action: Enqueue) -> Enqueued:
+        """Enqueue in the state that was entered last; enter again afterwards."""
+        accepted = self._accepts(action)
+        return self._read(), accepted, not self._scheduler.timeline
+
+    def _accepts(self, action: Enqueue) -> bool:
+        self._calls.action += 1
+        try:
+            self._scheduler.enqueue(**action.arguments())
+        except ValueError:
+            return False
+        except (Exception, SystemExit) as error:
+            self._subject.fail("enqueue", error)
+        return True
+
+    def refused_and_unchanged(self, probes: Sequence[Enqueue]) -> bool:
+        """Whether all of these are refused and leave the entered state as it was."""
+        accepted = False
+        for probe in probes:
+            accepted = self._accepts(probe) or accepted
+        return not accepted and self._read() == self._entered and not self._scheduler.timeline
+
+    # -- seeing --------------------------------------------------------------
+
+    def _read(self) -> State:
+        """The live state; rows that did not change are the same objects."""
+        queue, requests, rows = self._scheduler.queue, self._requests, self._rows
+        values_of, known = self._values_of, len(requests)
+        if len(queue) < known or not all(map(is_, queue, requests)):
+            raise NotFlat  # somebody left the queue or it was reordered: a replay keeps sight
+        for place, request in enumerate(requests):
+            values = values_of(request)
+            if values != rows[place].raw:
+                rows[place] = self._changed(request, values, rows[place], place)
+        if len(queue) > known:
+            return self._met(queue[known:])
+        return (self.memory.free(), self._scheduler.clock, self._read_extras(), *rows)
+
+    def _met(self, newcomers: Sequence[Any]) -> State:
+        """The live state with requests that were not there before."""
+        for request in newcomers:
+            place = len(self._rows)
+            self._requests.append(request)
+            self._rows.append(self._changed(request, self._values_of(request), None, place))
+        rows = sorted(self._rows, key=by_request_id) if self._by_id else self._rows
+        return (self.memory.free(), self._scheduler.clock, self._read_extras(), *rows)
+
+    def _changed(self, request: Any, values: Values, previous: Row | None, place: int) -> Row:
+        came_from: Row | int = previous or (place if self._subject.by_arrival else 0)
+        try:
+            row = self._next.get((came_from, values))
+        except TypeError:
+            raise NotFlat from None
+        if row is None:
+            names = self.memory.checked_names(request, values)
+            row = self._subject.intern(request, names, values, previous, place)
+            self._next[came_from, values] = row
+        return row
+
+    def _read_extras(self) -> Extras:
+        values = self.memory.extra_values()
+        if values != self._extra_values:
+            if not all(isinstance(value, ATOMS) for value in values):
+                raise NotFlat
+            named = tuple(zip(self.memory.extra_names, values, strict=True))
+            self._extras = self._known_extras.setdefault(values, named)
+            self._extra_values = values
+        return self._extras
+
+
+class OurMemory:
+    """How our own scheduler's state is read and written."""
+
+    extra_names: tuple[str, ...] = ()
+
+    def __init__(self, scheduler: DecodeSchedulerSim) -> None:
+        self._ledger = scheduler.ledger
+        self.values_of: Callable[[Any], Values] = read_ours
+
+    def checked_names(self, request: Any, values: Values) -> tuple[str, ...]:
+        """The names of a request's values."""
+        return OUR_NAMES
+
+    def write(self, request: Any, row: Row) -> None:
+        """Let the request be what the row says."""
+        request.load_row((*row.raw, row.arrival_index))
+
+    def free(self) -> int:
+        """The free blocks now."""
+        return self._ledger.free
+
+    def set_free(self, free: int) -> None:
+        """Let so many blocks be free."""
+        self._ledger.free = free
+
+    def extra_values(self) -> Values:
+        """Nothing: the model stores no more."""
+        return ()
+
+
+class TheirMemory:
+    """How a stranger's is: all that its objects' dictionaries hold, if those are atoms."""
+
+    def __init__(self, scheduler: Any) -> None:
+        stored = getattr(scheduler, "__dict__", None)
+        if stored is None or not all(name in stored for name in ATTRIBUTES):
+            raise NotFlat
+        if type(stored["queue"]) is not list or type(stored["timeline"]) is not list:
+            raise NotFlat
+        self._stored: dict[str, Any] = stored
+        self._scheduler = scheduler
+        self._names: tuple[str, ...] = ()
+        self._named: dict[Row, dict[str, Any]] = {}
+        self.extra_names = tuple(name for name in stored if name not in ATTRIBUTES)
+
+    def values_of(self, request: Any) -> Values:
+        """All that the request's dictionary holds."""
+        try:
+            return tuple(request.__dict__.values())
+        except AttributeError:
+            raise NotFlat from None
+
+    def checked_names(self, request: Any, values: Values) -> tuple[str, ...]:
+        """The names of the values, which must be atoms and named as all others are."""
+        names = tuple(request.__dict__)
+        self._names = self._names or names
+        if names != self._names or not all(isinstance(value, ATOMS) for value in values):
+            raise NotFlat
+        return names
+
+    def write(self, request: Any, row: Row) -> None:
+        """Let the request be what the row says."""
+        named = self._named.get(row)
+        if named is None:
+            named = self._named[row] = dict(zip(row.names, row.raw, strict=True))
+        request.__dict__.update(named)
+
+    def free(self) -> int:
+        """The free blocks now."""
+        free: int = self._scheduler.free_kv_blocks
+        return free
+
+    def set_free(self, free: int) -> None:
+        """Let so many blocks be free."""
+        self._scheduler.free_kv_blocks = free
+
+    def extra_values(self) -> Values:
+        """The scheduler's further attributes."""
+        stored = self._stored
+        if len(stored) != len(self.extra_names) + len(ATTRIBUTES):
+            raise NotFlat
+        if not self.extra_names:
+            return ()
+        return tuple([stored[name] for name in self.extra_names])

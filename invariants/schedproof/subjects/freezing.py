@@ -1,0 +1,101 @@
+"""Values that were read off a stranger's objects, made comparable.
+
+Rules.
+1. A frozen value is a stand-in that can be hashed and never changes. Two of them are equal
+   exactly when the values look equal, also when they belong to different schedulers.
+2. Containers are taken for what is in them. So are objects that know no equality of their
+   own: for what a copy of them would be made from, however deep, and an object within
+   itself for its place.
+3. What can neither be compared nor copied (a lock, a generator) stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import cache
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+ATOMS = (int, str, float, bool, type(None), bytes)
+_AS_THEY_ARE = (*ATOMS, type, FunctionType, BuiltinFunctionType, ModuleType)
+
+
+def frozen(value: Any) -> Any:
+    """A hashable stand-in that is equal exactly when the values look equal."""
+    if isinstance(value, ATOMS):
+        return value
+    try:
+        return _frozen(value, ())
+    except RecursionError:
+        return _itself(value)
+
+
+def _frozen(value: Any, around: tuple[int, ...]) -> Any:
+    """`around` are the objects in which this one was found, outermost first."""
+    if isinstance(value, _AS_THEY_ARE):
+        return value
+    if id(value) in around:
+        return ("around", around.index(id(value)))
+    around = (*around, id(value))
+    kind = value.__class__
+    if issubclass(kind, dict):
+        return ("dict", *((_frozen(k, around), _frozen(v, around)) for k, v in value.items()))
+    if issubclass(kind, (list, tuple)):
+        return (kind.__name__, *(_frozen(item, around) for item in value))
+    if issubclass(kind, (set, frozenset)):
+        return ("set", frozenset(_frozen(item, around) for item in value))
+    if issubclass(kind, MethodType):
+        return ("method", value.__func__, _frozen(value.__self__, around))
+    if kind.__eq__ is not object.__eq__ and can_be_hashed(value):
+        return value
+    try:
+        parts = list(_parts(value))
+    except Exception:  # whatever a stranger's object raises when it is to be copied
+        return _itself(value)
+    return (kind, *(_frozen(part, around) for part in parts))
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What a copy of the object would be made from."""
+    recipe = value.__reduce_ex__(4)
+    if isinstance(recipe, str):
+        yield recipe
+        return
+    maker, arguments, state, items, pairs = (*recipe, None, None, None)[:5]
+    yield from (maker, arguments, state, list(items or ()), list(pairs or ()))
+
+
+def _itself(value: Any) -> Any:
+    return value if can_be_hashed(value) else repr(value)
+
+
+def can_be_hashed(value: Any) -> bool:
+    """Whether the value can be a key."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def stored(thing: Any) -> dict[str, Any]:
+    """The attributes that an object stores, by name: in slots, in a dictionary, or in both."""
+    in_dictionary: dict[str, Any] = dict(getattr(thing, "__dict__", ()))
+    slots = _slots_of(thing.__class__)
+    if not slots:
+        return in_dictionary
+    return {n: getattr(thing, n) for n in slots if hasattr(thing, n)} | in_dictionary
+
+
+@cache
+def _slots_of(kind: Hashable) -> tuple[str, ...]:
+    return tuple(_slot_names(kind))
+
+
+def _slot_names(kind: Any) -> Iterator[str]:
+    for owner in reversed(kind.__mro__):
+        slots = owner.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            private = name.startswith("__") and not name.endswith("__")
+            if name not in ("__dict__", "__weakref__"):
+                yield f"_{owner.__name__.lstrip('_')}{name}" if private else name
