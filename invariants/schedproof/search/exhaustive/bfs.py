@@ -8,8 +8,10 @@ Rules.
    n - 1 actions" is certified by the states of the levels before.
 3. The order is fixed: states in the order they were found, in each first the enqueues by
    slot and kind, then the step. Among counterexamples of equal length the first is told.
-4. In every state refused calls are tried as well. They are no actions: they add no state,
-   no transition and no depth.
+4. In every state refused calls are tried as well: a used id, sizes of zero, a deadline that
+   has passed. They are no actions: they add no state, no transition and no depth. Beyond
+   `PROBED_ALL` states they are tried once for each situation (unfinished requests, ids, free
+   blocks), and `Outcome.probed_all` says so.
 5. For each state only its parent and the action are kept; a path is rebuilt when needed.
 """
 
@@ -24,13 +26,14 @@ from dataclasses import dataclass, field
 from schedproof.claims.judge import Judge
 from schedproof.search.exhaustive.judging import BROKEN, DRAINS, EdgeMemo
 from schedproof.search.exhaustive.scopes import Scope
-from schedproof.search.exhaustive.space import CLOCK, ROWS, Space, State
+from schedproof.search.exhaustive.space import CLOCK, EXTRAS, FREE, ROWS, Space, State
 from schedproof.search.pace import Pace
 from schedproof.subjects.actions import STEP, Action, Enqueue
 from schedproof.subjects.contract import Config
 
 LOOK_EVERY = 2048
 CHECK_EVERY = 1009
+PROBED_ALL = 20_000
 STEP_CODE = 0
 SIZES = ("prompt_len", "max_new_tokens", "required_blocks")
 KeyOf = Callable[[State], State]
@@ -61,6 +64,7 @@ class Outcome:
     hits: list[Hit] = field(default_factory=list)
     undrained: list[tuple[Action, ...]] = field(default_factory=list)
     deepest: list[tuple[Action, ...]] = field(default_factory=list)
+    probed_all: bool = True
 
 
 class Search:
@@ -95,7 +99,7 @@ class Search:
         self._enqueues: dict[tuple[int, int], Enqueue] = {}
         self._options: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._broken_before: set[str] = set()
-        self._probes_done = 0
+        self._situations: set[State] = set()
         self._seen: set[State] = set()
         self._wrong: dict[tuple[str, int], Enqueue] = {}
         self.outcome = Outcome()
@@ -139,12 +143,9 @@ class Search:
         return STEP if code == STEP_CODE else self._enqueue(code, clock)
 
     def _probes(self, state: State) -> list[Enqueue]:
-        """Enqueues that must be refused in this state.
-
-        The size that is zero takes turns, so that each state is asked once, not three times.
-        """
-        self._probes_done = turn = (self._probes_done + 1) % len(SIZES)
-        probes = [self._probe_of(SIZES[turn], 0), self._probe_of("deadline_step", state[CLOCK])]
+        """Enqueues that must be refused in this state."""
+        probes = [self._probe_of(name, 0) for name in SIZES]
+        probes.append(self._probe_of("deadline_step", state[CLOCK]))
         rows = state[ROWS:]
         for finished in (False, True):
             for row in rows:
@@ -168,6 +169,7 @@ class Search:
         start = self._space.initial()
         self._clocks[0] = start[CLOCK]
         level, base = [start], 0
+        gc.disable()  # what a search makes has no cycles; what a scheduler makes waits a level
         self._seen.add(start if self._key_of is None else self._key_of(start))
         outcome = self.outcome
         while level:
@@ -177,7 +179,9 @@ class Search:
             outcome.depth += 1 if following else 0
             base += len(level)
             level = following
+            gc.collect()
             gc.freeze()  # states stay: no use in looking through them for garbage again
+        gc.enable()
         outcome.distinct_states = len(self._seen)
         outcome.complete = outcome.stopped_by is None
         self._settle()
@@ -247,7 +251,20 @@ class Search:
         self._broken_before.update(ids)
         self.outcome.hits.append(Hit((*self._path(index), action), ids))
 
+    def _is_known_situation(self, state: State, index: int) -> bool:
+        """Whether refused calls were tried where all was the same but finished requests."""
+        if index < PROBED_ALL:
+            return False
+        self.outcome.probed_all = False
+        clock = state[CLOCK] if self._scope.timed else 0
+        rows = [row if row.shown else row.request_id for row in state[ROWS:]]
+        known = len(self._situations)
+        self._situations.add((state[FREE], clock, state[EXTRAS], *rows))
+        return len(self._situations) == known
+
     def _probe(self, state: State, index: int) -> None:
+        if self._is_known_situation(state, index):
+            return
         probes = self._probes(state)
         self._space.enter(state, index, self._path)
         if self._space.refused_and_unchanged(probes):
