@@ -73,7 +73,7 @@ class RenamedRequest(Request):
     tokens: int
 
     @property
-    def generated_len(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def generated_len(self) -> int:
         return self.tokens
 
     @generated_len.setter
@@ -156,9 +156,15 @@ def test_a_request_that_leaves_unfinished_is_gone() -> None:
     assert subject.observe().rows == ()
 
 
-def test_order_of_arrival_counts_under_fcfs_only() -> None:
-    by_arrival = led(PlainScheduler, ONE, TWO, policy="fcfs").observe().rows
-    assert [row.arrival_index for row in by_arrival] == [0, 1]
+@pytest.mark.parametrize(("policy", "places"), [("fcfs", [0, 1]), ("aging", [0, 0])])
+def test_order_of_arrival_tells_rows_apart_under_fcfs_only(policy: str, places: list[int]) -> None:
+    first = led(PlainScheduler, ONE, TWO, policy=policy)
+    second = first.fresh()
+    for action in (TWO, ONE):
+        second.do(action)
+    one = (first.observe().rows[0], second.observe().rows[1])
+    assert [row.arrival_index for row in one] == places
+    assert (one[0] is one[1]) is (policy == "aging")
 
 
 def test_further_attributes_of_requests_and_scheduler_are_seen() -> None:
