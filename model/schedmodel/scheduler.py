@@ -35,6 +35,7 @@ ROUTES: dict[tuple[State, str], tuple[Trigger, ...]] = {
     (_S.PREEMPTED, "decode"): (_T.RESUME, _T.BEGIN_DECODE, _T.EMIT_TOKEN),
     (_S.ADMITTED, "prefill"): (_T.BEGIN_PREFILL, _T.BEGIN_DECODE),
     (_S.ADMITTED, "decode"): (_T.BEGIN_DECODE, _T.EMIT_TOKEN),
+    (_S.PREFILL, "prefill"): (_T.BEGIN_DECODE,),
     (_S.DECODE, "decode"): (_T.EMIT_TOKEN,),
 }
 """The triggers that serve a request one step, by its state and saved phase."""

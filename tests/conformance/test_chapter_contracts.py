@@ -312,7 +312,7 @@ def test_a_run_leads_every_request_through_prefill_and_all_its_tokens(make: Make
 def test_an_event_is_a_plain_dict_with_ten_keys(make: Make) -> None:
     sim = make(free_kv_blocks=3)
     sim.enqueue(1, 6, 2, required_blocks=2, deadline_step=9)
-    event = sim.step()
+    event: dict[str, object] = sim.step()
     assert type(event) is dict
     assert list(event) == EVENT_KEYS
     assert list(event.values()) == [1, "prefill", "prefill_to_decode", 6, 0, 2, 0, 1, None, False]

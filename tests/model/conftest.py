@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -22,8 +22,23 @@ from schedmodel import POLICIES, DecodeSchedulerSim, InvalidInput
 BY_POLICY = pytest.mark.parametrize("policy", POLICIES)
 QUICK = settings(derandomize=True, database=None, deadline=None, max_examples=100)
 
-NOT_A_NUMBER = [True, False, 1.0, 2.5, math.nan, math.inf, "1", "", b"1", None, [], [1], (1,), {}]
-NOT_A_BOOL = [0, 1, 1.0, math.nan, "True", "", None, [], [True]]
+NOT_A_NUMBER: list[object] = [
+    True,
+    False,
+    1.0,
+    2.5,
+    math.nan,
+    math.inf,
+    "1",
+    "",
+    b"1",
+    None,
+    [],
+    [1],
+    (1,),
+    {},
+]
+NOT_A_BOOL: list[object] = [0, 1, 1.0, math.nan, "True", "", None, [], [True]]
 NOT_A_POLICY: list[object] = [
     "",
     "FCFS",
@@ -37,8 +52,8 @@ NOT_A_POLICY: list[object] = [
     ["fcfs"],
     {},
 ]
-NO_LENGTH = [*NOT_A_NUMBER, 0, -1, -(10**30)]
-BELOW_ZERO = [*NOT_A_NUMBER, -1, -(10**30)]
+NO_LENGTH: list[object] = [*NOT_A_NUMBER, 0, -1, -(10**30)]
+BELOW_ZERO: list[object] = [*NOT_A_NUMBER, -1, -(10**30)]
 NOT_A_DEADLINE = [value for value in NOT_A_NUMBER if value is not None]
 
 WHOLE = "a whole number"
@@ -79,7 +94,7 @@ def row(sim: DecodeSchedulerSim) -> tuple[object, ...]:
     return (sim.policy, sim.aging_interval, *snapshot[1:4], sim.ledger.capacity, timeline)
 
 
-def refusals(table: Mapping[str, tuple[list[Any], str]]) -> list[Any]:
+def refusals(table: Mapping[str, tuple[Sequence[object], str]]) -> list[Any]:
     return [
         pytest.param(field, value, allowed, id=f"{field}={value!r}")
         for field, (values, allowed) in table.items()
@@ -175,11 +190,11 @@ ASSIGNMENTS = st.one_of(
     st.builds(SetPhase, st.integers(0, 5), st.sampled_from(["prefill", "decode"])),
     st.builds(SetWait, st.integers(0, 5), st.integers(0, 9)),
 )
-ROUNDS: st.SearchStrategy[list[Op]] = st.one_of(
-    st.tuples(ENQUEUES, STEPS).map(list),
-    st.tuples(ENQUEUES, STEPS).map(list),
-    st.tuples(ENQUEUES, ENQUEUES, STEPS).map(list),
-    st.tuples(ASSIGNMENTS, STEPS).map(list),
+ROUNDS: st.SearchStrategy[tuple[Op, ...]] = st.one_of(
+    st.tuples(ENQUEUES, STEPS),
+    st.tuples(ENQUEUES, STEPS),
+    st.tuples(ENQUEUES, ENQUEUES, STEPS),
+    st.tuples(ASSIGNMENTS, STEPS),
 )
 SCRIPTS = st.lists(ROUNDS, min_size=3, max_size=10).map(lambda rounds: [*chain(*rounds)])
 SCHEDULERS = st.builds(

@@ -24,7 +24,7 @@ def test_the_mermaid_picture_has_every_edge_and_its_structure() -> None:
     assert first == "stateDiagram-v2"
     assert start == "    [*] --> waiting"
     assert end == "    finished --> [*]"
-    drawn = []
+    drawn: list[tuple[str, str, str, str]] = []
     for line in arrows:
         match = re.fullmatch(r"    ([a-z]+) --> ([a-z]+): (.+)", line)
         assert match, line
@@ -39,7 +39,7 @@ def test_the_dot_picture_has_every_edge_and_its_structure() -> None:
     assert lines[-1] == "}"
     assert "    start -> waiting;" in lines
     assert "    finished [peripheries=2];" in lines
-    drawn = []
+    drawn: list[tuple[str, str, str, str]] = []
     for line in lines:
         match = re.fullmatch(r'    ([a-z]+) -> ([a-z]+) \[label="([^"]+)"\];', line)
         if match:

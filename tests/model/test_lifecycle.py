@@ -144,7 +144,7 @@ def specified(situation: Situation, trigger: Trigger) -> Outcome:
 
 @pytest.mark.parametrize(("state", "trigger"), PAIRS)
 def test_look_up_and_machine_do_what_the_specification_says(state: State, trigger: Trigger) -> None:
-    verdicts = set()
+    verdicts: set[str] = set()
     for situation in (s for s in SITUATIONS if s.state is state):
         wanted = specified(situation, trigger)
         assert outcome(by_look_up, situation, trigger) == wanted, situation

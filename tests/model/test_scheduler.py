@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.model.conftest import BY_POLICY, QUICK, SCHEDULERS, SCRIPTS, Op, play, row, served
 
 import schedmodel.scheduler
-from schedmodel import DecodeSchedulerSim, RequestState
+from schedmodel import DecodeSchedulerSim, RequestState, State
 from schedmodel.ledger import CapacityLedger
 from schedmodel.lifecycle import HOLDING, WORK, Trigger, fire
 
@@ -79,7 +79,7 @@ def test_a_step_is_at_most_one_piece_of_work_for_each_request(
         fired.clear()
         event = sim.step()
     work = [(request_id, trigger) for request_id, trigger in fired if trigger in WORK]
-    wanted = []
+    wanted: list[tuple[int, Trigger]] = []
     if event is not None and event["preempted_request_id"] is not None:
         wanted.append((event["preempted_request_id"], Trigger.PREEMPT))
     if event is not None:
@@ -102,6 +102,33 @@ def test_everybody_but_the_served_one_waits_one_step_more(
     for request, waits, counts in zip(sim.queue, before, waiting, strict=True):
         spared = event is None or request.request_id == event["request_id"] or not counts
         assert request.wait_steps == waits + (not spared)
+
+
+@pytest.mark.parametrize(
+    ("phase", "moves", "action"),
+    [
+        ("prefill", [], "prefill_to_decode"),
+        ("prefill", [Trigger.ADMIT], "prefill_to_decode"),
+        ("prefill", [Trigger.ADMIT, Trigger.BEGIN_PREFILL], "prefill_to_decode"),
+        ("decode", [], "decode_one_step"),
+        ("decode", [Trigger.ADMIT], "decode_one_step"),
+        ("decode", [Trigger.ADMIT, Trigger.BEGIN_DECODE], "decode_one_step"),
+        ("prefill", [Trigger.ADMIT, Trigger.PREEMPT], "prefill_to_decode"),
+        ("decode", [Trigger.ADMIT, Trigger.PREEMPT], "decode_one_step"),
+    ],
+)
+def test_a_step_goes_on_from_wherever_a_request_was_moved(
+    phase: str, moves: list[Trigger], action: str
+) -> None:
+    sim = DecodeSchedulerSim(free_kv_blocks=1)
+    sim.enqueue(1, 4)
+    sim.queue[0].phase = phase
+    for trigger in moves:
+        fire(sim.queue[0], trigger, sim.ledger)
+    event = sim.step()
+    assert event is not None
+    assert (event["action"], sim.queue[0].state, sim.free_kv_blocks) == (action, State.DECODE, 0)
+    assert event["generated_len"] == (1 if phase == "decode" else 0)
 
 
 # First come, first served.

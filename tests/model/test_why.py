@@ -69,7 +69,8 @@ def test_why_names_the_chosen_and_the_column_in_which_each_other_is_behind() -> 
 def test_why_finds_the_first_column_that_decides(column: str, fields: dict[str, Any]) -> None:
     sim = DecodeSchedulerSim()
     sim.enqueue(1, 4, priority=2, cache_hit=True)
-    sim.enqueue(**{"request_id": 2, "prompt_len": 5, **fields})
+    other: dict[str, Any] = {"request_id": 2, "prompt_len": 5, **fields}
+    sim.enqueue(**other)
     behind = sim.why().places[1]
     assert behind.behind_at is not None
     assert (behind.request_id, KEY_COLUMNS[behind.behind_at]) == (2, column)
