@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from schedproof.claims.catalogue import applicable
-from schedproof.claims.claim import Claim, Kind
+from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
 from schedproof.claims.run import StartSubject
 from schedproof.search.pace import Pace
@@ -23,15 +23,13 @@ from schedproof.search.replay import (
     counterexample,
     insist_on_repeating,
     not_deterministic,
-    plain,
     shortened,
 )
-from schedproof.search.results import ClaimResult, ClaimVerdict, RunResult, Trouble, Verdict
+from schedproof.search.results import RunResult, Verdict
 from schedproof.search.session import ClaimBroken, Session, Violation
-from schedproof.subjects.actions import to_json
+from schedproof.search.summing_up import claim_results, not_vacuous, refused, trouble_of
 from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
-from schedproof.subjects.places import StopSubject, locate
-from schedproof.subjects.todos import is_open_todo
+from schedproof.subjects.places import StopSubject
 
 SHRINK_SECONDS = 3.0
 
@@ -109,9 +107,8 @@ def search_randomly(
     )
     try:
         judge = Judge(applicable(claims, start(config)))
-    except PolicyRefused as refused:
-        note = ("note.policy_refused", {"policy": config.policy, "text": plain(refused.args[1])})
-        return replace(blank, verdict=Verdict.NOT_APPLICABLE.value, notes=(note,))
+    except PolicyRefused as error:
+        return refused(blank, error)
     except (SubjectError, StopSubject) as error:
         return replace(blank, trouble=trouble_of(error, None))
     ended = _search(start, config, judge, bounds, profile, seed, watcher)
@@ -123,7 +120,7 @@ def search_randomly(
         interrupted=pace.interrupted,
         **ended,
     )
-    result = _not_vacuous(result, judge, watcher)
+    result = not_vacuous(result, judge, watcher.steps_served)
     seconds = time.monotonic() - watcher.started
     return replace(result, seconds=seconds, claims=claim_results(claims, judge, result))
 
@@ -179,72 +176,3 @@ def _violated(start: StartSubject, judge: Judge, violation: Violation) -> dict[s
     except (SubjectError, StopSubject) as error:
         return {"trouble": trouble_of(error, None)}
     return {"verdict": Verdict.VIOLATED.value, "counterexamples": (told,)}
-
-
-def _not_vacuous(result: RunResult, judge: Judge, watcher: Watcher) -> RunResult:
-    """The result, or vacuous where a clean run served nobody or judged nothing."""
-    if result.verdict != Verdict.NO_VIOLATION_FOUND.value:
-        return result
-    if watcher.steps_served and not judge.nothing_was_judged():
-        return result
-    return replace(result, verdict=Verdict.VACUOUS.value)
-
-
-def trouble_of(error: SubjectError | StopSubject, session: Session | None) -> Trouble:
-    """What a person is told about a scheduler that failed as a program."""
-    actions = tuple(to_json(a) for a in session.actions) if session else ()
-    if not isinstance(error, SubjectError):
-        return Trouble("hung", "error.hung", {}, _place(error), _plain_actions(actions))
-    values = dict(error.values)
-    actions = tuple(values.pop("actions", actions))
-    kind, text = error.kind, error.message_id
-    if error.cause is not None and is_open_todo(error.cause):
-        kind, text = "open_todo", "error.open_todo"
-    values = {name: plain(value) for name, value in values.items()}
-    return Trouble(kind, text, values, _place(error.cause), _plain_actions(actions))
-
-
-def _place(error: BaseException | None) -> dict[str, Any] | None:
-    place = None if error is None else locate(error)
-    return None if place is None else place.to_json()
-
-
-def _plain_actions(actions: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    return tuple(
-        {**action, "args": {name: plain(value) for name, value in action["args"].items()}}
-        if "args" in action
-        else action
-        for action in actions
-    )
-
-
-def claim_results(
-    claims: Sequence[Claim], judge: Judge, result: RunResult
-) -> tuple[ClaimResult, ...]:
-    """What the run came to for each of the claims that were asked for."""
-    counts = judge.exercised()
-    broken = {i for c in result.counterexamples for i in (c.claim, *c.also_broken)}
-    if result.trouble is not None and result.trouble.kind == "not_deterministic":
-        broken.add("REPLAY-1")
-    return tuple(
-        ClaimResult(claim.id, _claim_verdict(claim, counts, broken, result), counts.get(claim.id, 0))
-        for claim in claims
-    )
-
-
-def _claim_verdict(
-    claim: Claim, counts: dict[str, int], broken: set[str], result: RunResult
-) -> str:
-    if claim.id not in counts:
-        return ClaimVerdict.NOT_APPLICABLE.value
-    if claim.id in broken:
-        return ClaimVerdict.VIOLATED.value
-    if claim.kind is Kind.SOMETIMES:
-        reached = counts[claim.id] > 0
-        return (ClaimVerdict.REACHED if reached else ClaimVerdict.NOT_REACHED).value
-    if not counts[claim.id]:
-        return ClaimVerdict.NOT_EXERCISED.value
-    complete = (Verdict.HOLDS_WITHIN_BOUNDS.value, Verdict.NO_VIOLATION_REDUCED.value)
-    if result.verdict in complete:
-        return result.verdict
-    return ClaimVerdict.NO_VIOLATION_FOUND.value

@@ -18,10 +18,13 @@ Rules.
 from __future__ import annotations
 
 import gc
+import resource
+import sys
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
 from schedproof.claims.judge import Judge
 from schedproof.search.exhaustive.judging import BROKEN, DRAINS, EdgeMemo
@@ -33,11 +36,16 @@ from schedproof.subjects.contract import Config
 
 LOOK_EVERY = 2048
 CHECK_EVERY = 1009
-PROBED_ALL = 20_000
+PROBED_ALL = 40_000
 STEP_CODE = 0
+HITS_MAX = 100
+UNDRAINED_MAX = 20
+SAMPLE_MAX = 40
 SIZES = ("prompt_len", "max_new_tokens", "required_blocks")
-KeyOf = Callable[[State], State]
+KeyOf = Callable[[State], Hashable]
 SpotCheck = Callable[[State, tuple[Action, ...]], None]
+Watch = Callable[[State, Hashable, State, tuple[str, ...]], None]
+"""Is told of every edge: the state, what was done, the next state, the ids that it breaks."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +56,45 @@ class Hit:
     broken: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Options:
+    """How a search goes about it.
+
+    `all_shortest` finishes the level of the first violation; `keep_going` searches on and
+    finds one shortest for each claim. `max_depth` in actions. `memory_mib` is the most that
+    the process may have used at its peak. `in_id_order` lets requests arrive in the order of
+    their slots only.
+    """
+
+    all_shortest: bool = False
+    keep_going: bool = False
+    probing: bool = True
+    in_id_order: bool = False
+    max_depth: int | None = None
+    memory_mib: float | None = None
+
+    @property
+    def stops_at_once(self) -> bool:
+        """Whether the first violation ends the search."""
+        return not (self.all_shortest or self.keep_going)
+
+
+DEFAULT = Options()
+
+
 @dataclass
 class Outcome:
     """What a search came to. `hits` in the order found; `complete` if nothing was left.
 
-    `stopped_by` is None, "violation", "time", "memory" or "interrupt". `undrained` are paths
-    to steps that did not bring the pool nearer to being drained.
+    `stopped_by` is None, "violation", "time", "memory" or "interrupt". `certified_states`
+    were reached with fewer actions than the first hit has, and none of their edges but the
+    hit's own level is broken. `undrained` are paths to steps that did not bring the pool
+    nearer to being drained.
     """
 
     distinct_states: int = 1
+    certified_states: int = 1
+    steps_served: int = 0
     transitions: int = 0
     depth: int = 0
     complete: bool = False
@@ -77,18 +115,18 @@ class Search:
         config: Config,
         judge: Judge,
         pace: Pace,
+        options: Options = DEFAULT,
         key_of: KeyOf | None = None,
-        keep_going: bool = False,
-        probing: bool = True,
         spot_check: SpotCheck | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._space = space
         self._scope = scope
         self._pace = pace
+        self._options = options
         self._key_of = key_of
-        self._keep_going = keep_going
-        self._probing = probing
         self._spot_check = spot_check
+        self._watch = watch
         self._judge = judge
         self._memo = EdgeMemo(judge, config, scope.timed)
         self._kinds = len(scope.kinds)
@@ -97,10 +135,10 @@ class Search:
         self._codes = array("i", [STEP_CODE])
         self._clocks = array("i", [0])
         self._enqueues: dict[tuple[int, int], Enqueue] = {}
-        self._options: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self._open_codes: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._broken_before: set[str] = set()
-        self._situations: set[State] = set()
-        self._seen: set[State] = set()
+        self._situations: set[Hashable] = set()
+        self._seen: set[Hashable] = set()
         self._wrong: dict[tuple[str, int], Enqueue] = {}
         self.outcome = Outcome()
 
@@ -111,13 +149,13 @@ class Search:
         if len(state) == ROWS + len(self._scope.slots):
             return ()
         used = tuple([row.request_id for row in state[ROWS:]])
-        codes = self._options.get(used)
+        codes = self._open_codes.get(used)
         if codes is None:
-            codes = self._options[used] = tuple(
+            slots = [slot for slot in range(len(self._scope.slots)) if slot not in used]
+            codes = self._open_codes[used] = tuple(
                 1 + slot * self._kinds + self._places[kind]
-                for slot, kinds in enumerate(self._scope.slots)
-                if slot not in used
-                for kind in kinds
+                for slot in (slots[:1] if self._options.in_id_order else slots)
+                for kind in self._scope.slots[slot]
             )
         return codes
 
@@ -168,24 +206,32 @@ class Search:
         """Search until nothing is left, something is broken, or the pace says stop."""
         start = self._space.initial()
         self._clocks[0] = start[CLOCK]
-        level, base = [start], 0
-        gc.disable()  # what a search makes has no cycles; what a scheduler makes waits a level
         self._seen.add(start if self._key_of is None else self._key_of(start))
-        outcome = self.outcome
-        while level:
+        gc.disable()  # what a search makes has no cycles; what a scheduler makes waits a level
+        try:
+            self._search(start)
+        finally:
+            gc.enable()
+            gc.unfreeze()
+        self._settle()
+        return self.outcome
+
+    def _search(self, start: State) -> None:
+        outcome, options = self.outcome, self._options
+        level, base = [start], 0
+        while level and (options.max_depth is None or outcome.depth < options.max_depth):
+            outcome.certified_states = base + len(level)
             following = self._expand(level, base)
+            if outcome.hits and not options.keep_going:
+                outcome.stopped_by = "violation"
             if outcome.stopped_by is not None:
-                break
+                return
             outcome.depth += 1 if following else 0
             base += len(level)
             level = following
             gc.collect()
             gc.freeze()  # states stay: no use in looking through them for garbage again
-        gc.enable()
-        outcome.distinct_states = len(self._seen)
-        outcome.complete = outcome.stopped_by is None
-        self._settle()
-        return outcome
+        outcome.complete = not level
 
     def _expand(self, level: list[State], base: int) -> list[State]:
         """Take every action from every state of a level; the new states, in order."""
@@ -193,7 +239,7 @@ class Search:
         for index, state in enumerate(level, start=base):
             if index % LOOK_EVERY == 0 and self._must_stop(base + len(level) - index):
                 break
-            if self._probing:
+            if self._options.probing:
                 self._probe(state, index)
             for code in self._codes_for(state):
                 self._take_enqueue(code, state, index, following)
@@ -201,8 +247,7 @@ class Search:
                 if not row.finished:
                     self._take_step(state, index, following)
                     break
-            if self.outcome.hits and not self._keep_going:
-                self.outcome.stopped_by = "violation"
+            if self.outcome.hits and self._options.stops_at_once:
                 break
         return following
 
@@ -211,8 +256,12 @@ class Search:
         after, event, kept = self._space.step()
         self.outcome.transitions += 1
         entry = self._memo.step(state, after, event, kept)
+        if event is not None:
+            self.outcome.steps_served += 1
         if entry[BROKEN]:
             self._broken(index, STEP, entry)
+        if self._watch is not None:
+            self._watch(state, STEP_CODE, after, _ids(entry))
         if not entry[DRAINS] and len(self.outcome.undrained) < UNDRAINED_MAX:
             self.outcome.undrained.append((*self._path(index), STEP))
         self._add(after, index, STEP_CODE, following)
@@ -225,6 +274,8 @@ class Search:
         entry = self._memo.enqueue(code, action, state, after, accepted, kept)
         if entry[BROKEN]:
             self._broken(index, action, entry)
+        if self._watch is not None:
+            self._watch(state, self._scope.kinds[(code - 1) % self._kinds], after, _ids(entry))
         self._add(after, index, code, following)
 
     def _add(self, state: State, parent: int, code: int, following: list[State]) -> None:
@@ -241,15 +292,18 @@ class Search:
         if self._spot_check is not None and index % CHECK_EVERY == 0:
             self._spot_check(state, self._path(index))
 
-    def _broken(self, index: int, action: Action, entry: list[object]) -> None:
-        """Note a broken edge, once for each claim that it is the first to break."""
-        ids = tuple(claim.id for claim, _ in entry[BROKEN])  # type: ignore[attr-defined]
-        if self._keep_going and self._broken_before.issuperset(ids):
-            return
-        if self.outcome.hits and not self._keep_going:
-            return
+    def _broken(self, index: int, action: Action, entry: list[Any]) -> None:
+        """Note a broken edge: the first, all of a level, or one for each claim."""
+        self._note((*self._path(index), action), _ids(entry))
+
+    def _note(self, actions: tuple[Action, ...], ids: tuple[str, ...]) -> None:
+        fresh = tuple(i for i in ids if i not in self._broken_before)
         self._broken_before.update(ids)
-        self.outcome.hits.append(Hit((*self._path(index), action), ids))
+        hits, options = self.outcome.hits, self._options
+        if options.keep_going:
+            hits += [Hit(actions, (claim, *(i for i in ids if i != claim))) for claim in fresh]
+        elif not hits or (options.all_shortest and len(hits) < HITS_MAX):
+            hits.append(Hit(actions, ids))
 
     def _is_known_situation(self, state: State, index: int) -> bool:
         """Whether refused calls were tried where all was the same but finished requests."""
@@ -274,7 +328,7 @@ class Search:
         for probe in probes:
             self._space.enter(state, index, self._path)
             if not self._space.refused_and_unchanged([probe]):
-                self.outcome.hits.append(Hit((*self._path(index), probe), ("INPUT-1", "INPUT-2")))
+                self._note((*self._path(index), probe), ())
                 return
 
     def _must_stop(self, frontier: int) -> bool:
@@ -283,17 +337,25 @@ class Search:
         pace.progress({"states": states, "frontier": frontier, "depth": outcome.depth})
         if pace.interrupted:
             outcome.stopped_by = "interrupt"
+        elif self._options.memory_mib is not None and _peak_mib() > self._options.memory_mib:
+            outcome.stopped_by = "memory"
         elif time.monotonic() > pace.deadline:
             outcome.stopped_by = "time"
         return outcome.stopped_by is not None
 
     def _settle(self) -> None:
-        gc.unfreeze()
+        self.outcome.distinct_states = len(self._seen)
         self._memo.settle()
         states = len(self._parents)
         first = max(0, states - SAMPLE_MAX)
         self.outcome.deepest = [self._path(index) for index in range(first, states)]
 
 
-UNDRAINED_MAX = 20
-SAMPLE_MAX = 40
+def _ids(entry: list[Any]) -> tuple[str, ...]:
+    return tuple(claim.id for claim, _ in entry[BROKEN])
+
+
+def _peak_mib() -> float:
+    """The most memory that this process has had, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)

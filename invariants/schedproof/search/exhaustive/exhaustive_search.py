@@ -1,0 +1,332 @@
+"""An exhaustive search of one policy, from a scope to a result.
+
+Rules.
+1. The quick way (in place) is tried first. A scheduler that hides state from it is searched
+   again by replay: one that is not flat, one whose sampled states are not reached again by
+   their paths, or one whose violation does not repeat on a new scheduler.
+2. A violation is replayed on a new scheduler before it is told, and its length is the least
+   there is under the key that was searched.
+3. Claims about whole runs are judged on runs that are drained from the deepest states: a
+   sample, so of them no more is said than that no violation was found. That everything
+   drains is shown on every edge, because each step lowers the work that is left.
+4. A complete search under the full key `holds within bounds`; so does one under the peer
+   key of the built-in model. Everything else is at most `no violation (reduced)`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from schedmodel.scheduler import DecodeSchedulerSim
+from schedproof.claims.catalogue import applicable
+from schedproof.claims.claim import Claim, Over
+from schedproof.claims.edge import make_edge
+from schedproof.claims.judge import Judge
+from schedproof.claims.run import StartSubject
+from schedproof.search.exhaustive import gate
+from schedproof.search.exhaustive.bfs import Hit, Options, Outcome, Search, Watch
+from schedproof.search.exhaustive.identity import ARRIVALS, FULL, PEER, reduced_key
+from schedproof.search.exhaustive.in_place import InPlace
+from schedproof.search.exhaustive.scopes import Scope
+from schedproof.search.exhaustive.space import ByReplay, NotFlat, Space, State, flat_state
+from schedproof.search.pace import Pace
+from schedproof.search.replay import attempt, counterexample, insist_on_repeating, not_deterministic
+from schedproof.search.results import ClaimVerdict, Counterexample, RunResult, Verdict
+from schedproof.search.session import Violation
+from schedproof.search.summing_up import claim_results, not_vacuous, refused, trouble_of
+from schedproof.subjects.actions import Action, Enqueue
+from schedproof.subjects.chapter import ChapterSubject
+from schedproof.subjects.contract import (
+    Config,
+    Feature,
+    PolicyRefused,
+    SubjectError,
+    expected_refusal,
+)
+from schedproof.subjects.places import StopSubject
+
+StartChapter = Callable[[Config], ChapterSubject]
+Notes = tuple[tuple[str, dict[str, Any]], ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is searched and how. `identity` None takes the best that is exact.
+
+    `reduce` names reductions; `memory_mib` is what the process may use at its peak.
+    """
+
+    scope: Scope
+    identity: str | None = None
+    reduce: frozenset[str] = frozenset()
+    all_shortest: bool = False
+    keep_going: bool = False
+    memory_mib: float | None = None
+
+
+@dataclass
+class Found:
+    """What a search under one key came to, with the violations already replayed."""
+
+    outcome: Outcome
+    judge: Judge
+    violations: list[Violation]
+    restore: str
+
+
+def search_exhaustively(
+    start: StartChapter, config: Config, claims: Sequence[Claim], asked: Asked, pace: Pace
+) -> RunResult:
+    """Search one policy in one scope until nothing is left or something ends it."""
+    began = time.monotonic()
+    blank = _blank(config, asked)
+    try:
+        subject = start(config)
+    except PolicyRefused as error:
+        return refused(blank, error)
+    except (SubjectError, StopSubject) as error:
+        return replace(blank, trouble=trouble_of(error, None))
+    search = _Searcher(start, subject, config, applicable(claims, subject), asked, pace)
+    blank = replace(blank, identity=search.identity)
+    try:
+        result, found = search.result(blank)
+    except (SubjectError, StopSubject) as error:
+        judge = Judge(search.claims)
+        failed = replace(blank, trouble=trouble_of(error, None), seconds=time.monotonic() - began)
+        return replace(failed, claims=claim_results(claims, judge, failed))
+    result = not_vacuous(result, found.judge, found.outcome.steps_served)
+    result = replace(result, seconds=time.monotonic() - began)
+    weaker = _weaker(search.claims, found.outcome)
+    return replace(result, claims=claim_results(claims, found.judge, result, weaker))
+
+
+def _blank(config: Config, asked: Asked) -> RunResult:
+    return RunResult(
+        policy=config.policy,
+        search="exhaustive",
+        verdict=Verdict.ERROR.value,
+        identity=asked.identity,
+        bounds=asked.scope.to_bounds(),
+        distinct_states=None,
+        transitions=0,
+        depth=0,
+        seconds=0.0,
+    )
+
+
+def _weaker(claims: Sequence[Claim], outcome: Outcome) -> dict[str, ClaimVerdict]:
+    """Claims of which a complete search shows less than of the others."""
+    weaker = {c.id: ClaimVerdict.NO_VIOLATION_FOUND for c in claims if c.over is Over.RUN}
+    if not outcome.undrained:
+        weaker.pop("LIVE-1", None)
+    if not outcome.probed_all:
+        weaker |= dict.fromkeys(("INPUT-1", "INPUT-2"), ClaimVerdict.NO_VIOLATION_REDUCED)
+    return weaker
+
+
+class _Searcher:
+    """One search with all its second tries."""
+
+    def __init__(
+        self,
+        start: StartChapter,
+        subject: ChapterSubject,
+        config: Config,
+        claims: list[Claim],
+        asked: Asked,
+        pace: Pace,
+    ) -> None:
+        self._start, self._subject, self._config = start, subject, config
+        self.claims, self._asked, self._pace = claims, asked, pace
+        self._ours = type(subject.scheduler) is DecodeSchedulerSim
+        self._by_id = (asked.identity or (PEER if self._ours else FULL)) == PEER
+        self._by_id = self._by_id and not subject.by_arrival
+        self._reduce = asked.reduce
+        self._options = Options(
+            all_shortest=asked.all_shortest,
+            keep_going=asked.keep_going,
+            memory_mib=asked.memory_mib,
+        )
+
+    @property
+    def identity(self) -> str:
+        """The key under which states are told apart, by name."""
+        base = PEER if self._by_id else FULL
+        return "-".join([base, *sorted(self._reduce)])
+
+    # -- one key after the other ---------------------------------------------
+
+    def result(self, blank: RunResult) -> tuple[RunResult, Found]:
+        """The result of the whole search. Raises what the scheduler fails with."""
+        notes: Notes = ()
+        if self._reduce:
+            names = ", ".join(sorted(self._reduce))
+            smaller = gate.smaller(self._asked.scope)
+            passed = gate.passes(self._reduce, smaller, self._gate_search)
+            slots = {"reduction": names, "slots": len(smaller.slots)}
+            notes = (("note.gate_passed" if passed else "note.gate_failed", slots),)
+            self._reduce = self._reduce if passed else frozenset()
+        found = self._explore()
+        if found.violations and self._reduce:
+            found = self._exactly(found)
+        return self._told(replace(blank, identity=self.identity, notes=notes), found), found
+
+    def _exactly(self, found: Found) -> Found:
+        """The shortest under the full key, no longer than what the reduced one found."""
+        reduce, options = self._reduce, self._options
+        depth = len(found.violations[0].actions)
+        self._reduce, self._options = frozenset(), replace(options, max_depth=depth)
+        return self._explore()
+
+    def _gate_search(self, scope: Scope, watch: Watch | None, in_id_order: bool) -> Search:
+        options = Options(keep_going=True, probing=False, in_id_order=in_id_order)
+        try:
+            space: Space = InPlace(self._subject, self._by_id)
+        except NotFlat:
+            space = ByReplay(self._subject, self._by_id)
+        judge = Judge(self.claims)
+        return Search(space, scope, self._config, judge, self._pace, options, watch=watch)
+
+    def _explore(self) -> Found:
+        try:
+            return self._explore_in(InPlace)
+        except (NotFlat, TypeError):
+            # Something is hidden, or is of a kind that only observing can tell of.
+            return self._explore_in(ByReplay)
+
+    def _explore_in(self, kind: type[InPlace] | type[ByReplay]) -> Found:
+        space: Space = kind(self._subject, self._by_id)
+        judge = Judge(self.claims)
+        search = Search(
+            space,
+            self._asked.scope,
+            self._config,
+            judge,
+            self._pace,
+            replace(self._options, in_id_order=ARRIVALS in self._reduce),
+            reduced_key(self._asked.scope, self._reduce),
+            self._spot_check if kind is InPlace else None,
+        )
+        outcome = search.run()
+        violations = [self._replayed(judge, hit, kind is InPlace) for hit in outcome.hits]
+        if outcome.complete and not violations:
+            violations = self._of_whole_runs(judge, outcome)
+        return Found(outcome, judge, violations, space.restore)
+
+    def _spot_check(self, state: State, path: tuple[Action, ...]) -> None:
+        """Reach a state once more, from the start and on a new scheduler."""
+        subject = self._subject.fresh()
+        subject.observe()
+        for action in path:
+            subject.do(action)
+            subject.observe()
+        if flat_state(subject.observe(), self._by_id) != state:
+            raise NotFlat
+
+    # -- violations ----------------------------------------------------------
+
+    def _replayed(self, judge: Judge, hit: Hit, in_place: bool) -> Violation:
+        """The violation on a new scheduler. `NotFlat` or a `SubjectError` if it does not come."""
+        violation = _last_edge(self._start, self._config, judge, hit)
+        if violation is None:
+            if in_place:
+                raise NotFlat
+            raise not_deterministic(len(hit.actions), hit.actions)
+        insist_on_repeating(self._start, violation)
+        return violation
+
+    def _of_whole_runs(self, judge: Judge, outcome: Outcome) -> list[Violation]:
+        """Violations of claims about whole runs, on drained runs from sampled states."""
+        about_runs = [claim for claim in self.claims if claim.over is Over.RUN]
+        if not about_runs:
+            return []
+        if not outcome.undrained:
+            judge.count("LIVE-1", outcome.steps_served)
+        for path in (*outcome.undrained, *outcome.deepest):
+            if self._pace.interrupted or time.monotonic() > self._pace.deadline:
+                break
+            run_judge = Judge(self.claims)
+            violation = attempt(self._start, self._config, run_judge, path)
+            for claim in about_runs:
+                judge.count(claim.id, run_judge.exercised()[claim.id])
+            if violation is not None:
+                return [violation]
+        return []
+
+    # -- telling ---------------------------------------------------------------
+
+    def _told(self, blank: RunResult, found: Found) -> RunResult:
+        outcome = found.outcome
+        result = replace(
+            blank,
+            distinct_states=outcome.distinct_states,
+            transitions=outcome.transitions,
+            depth=outcome.depth,
+            bounds={**blank.bounds, "restore": found.restore},
+            verdict=self._verdict(found),
+        )
+        if found.violations:
+            return replace(
+                result,
+                counterexamples=tuple(self._counterexample(v, outcome) for v in found.violations),
+                notes=(*result.notes, *_certificate(found)),
+            )
+        stopped = None if outcome.complete else outcome.stopped_by
+        return replace(
+            result, stopped_by=stopped, interrupted=stopped == "interrupt"
+        )
+
+    def _counterexample(self, violation: Violation, outcome: Outcome) -> Counterexample:
+        on_edge = violation.edge is not None
+        shortest = on_edge and (outcome.probed_all or not violation.claim.id.startswith("INPUT"))
+        return counterexample(self._start, violation, "exhaustive", shortest)
+
+    def _verdict(self, found: Found) -> str:
+        if found.violations:
+            return Verdict.VIOLATED.value
+        if not found.outcome.complete:
+            return Verdict.INCOMPLETE.value
+        exact = self._ours or not self._by_id
+        if self._reduce or not exact:
+            return Verdict.NO_VIOLATION_REDUCED.value
+        return Verdict.HOLDS_WITHIN_BOUNDS.value
+
+
+def _certificate(found: Found) -> Notes:
+    """That nothing shorter breaks anything, and how many states say so."""
+    if found.violations[0].edge is None:
+        return ()
+    length = len(found.violations[0].actions) - 1
+    states = found.outcome.certified_states
+    return (("note.certificate", {"actions": length, "states": states}),)
+
+
+def _last_edge(
+    start: StartSubject, config: Config, judge: Judge, hit: Hit
+) -> Violation | None:
+    """What the last action of a hit breaks, judged on a new scheduler; None if nothing."""
+    subject = start(config)
+    seen = subject.observe()
+    used: set[int] = set()
+    for action in hit.actions[:-1]:
+        answer = subject.do(action)
+        if isinstance(action, Enqueue) and answer.accepted:
+            used.add(action.request_id)
+        seen = subject.observe()
+    last = hit.actions[-1]
+    must_refuse = None
+    if isinstance(last, Enqueue):
+        strict = Feature.STRICT_TYPES in subject.features
+        must_refuse = expected_refusal(last, used, seen.clock, strict)
+    answer = subject.do(last)
+    edge = make_edge(seen, last, answer, subject.observe(), config.rules(), must_refuse)
+    broken = judge.ask(edge).broken
+    told = [pair for pair in broken if hit.broken and pair[0].id == hit.broken[0]] or broken
+    if not told:
+        return None
+    claim, breach = told[0]
+    also = tuple(other.id for other, _ in broken if other is not claim)
+    return Violation(claim, breach, also, config, hit.actions, edge)
