@@ -40,15 +40,23 @@ def passes(names: frozenset[str], scope: Scope, make_search: MakeSearch) -> bool
 def _equal_futures(
     key_of: Callable[[State], Hashable], scope: Scope, make_search: MakeSearch
 ) -> bool:
-    futures: dict[Hashable, dict[State, set[Hashable]]] = {}
+    numbers: dict[Hashable, int] = {}
+    known: dict[State, int] = {}
+    futures: dict[State, set[Hashable]] = {}
+
+    def number(state: State) -> int:
+        found = known.get(state)
+        if found is None:
+            found = known[state] = numbers.setdefault(key_of(state), len(numbers))
+        return found
 
     def watch(state: State, what: Hashable, after: State, broken: tuple[str, ...]) -> None:
-        of_state = futures.setdefault(key_of(state), {}).setdefault(state, set())
-        of_state.add((what, key_of(after), broken))
+        futures.setdefault(state, set()).add((what, number(after), broken))
 
     outcome = make_search(scope, watch, False).run()
+    first: dict[int, set[Hashable]] = {}
     return outcome.complete and all(
-        len(set(map(frozenset, alike.values()))) == 1 for alike in futures.values()
+        first.setdefault(number(state), future) == future for state, future in futures.items()
     )
 
 

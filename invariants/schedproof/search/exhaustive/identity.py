@@ -7,10 +7,11 @@ Rules.
    order is in every row (its place of arrival), so that nothing is lost.
 3. A reduction leaves more out. It is exact for a scheduler that does not look at what was
    left out, and unsound for one that does, so it is only ever evidence:
-   `finished`  finished requests, of which only the used id stays;
-   `clock`     the clock; deadlines count from now;
-   `ids`       the ids, of which only the order stays; finished requests go with them;
-   `arrivals`  not a key: requests arrive in the order of their ids only.
+   `finished`     finished requests, of which only the used id stays;
+   `clock`        the clock; deadlines count from now;
+   `ids`          the ids, of which only the order stays; finished requests go with them;
+   `preemptions`  how often a request was preempted;
+   `arrivals`     not a key: requests arrive in the order of their ids only.
 4. An unused slot is always part of the key, with what it may still become.
 """
 
@@ -25,14 +26,19 @@ from schedproof.subjects.observation import Row
 
 FULL, PEER = "full", "peer"
 IDENTITIES = (FULL, PEER)
-FINISHED, NO_CLOCK, IDS, ARRIVALS = "finished", "clock", "ids", "arrivals"
-REDUCTIONS = (FINISHED, NO_CLOCK, IDS, ARRIVALS)
+FINISHED, NO_CLOCK, IDS, PREEMPTIONS, ARRIVALS = REDUCTIONS = (
+    "finished",
+    "clock",
+    "ids",
+    "preemptions",
+    "arrivals",
+)
 KeyOf = Callable[[State], Hashable]
 
 
 def reduced_key(scope: Scope, names: frozenset[str]) -> KeyOf | None:
     """What stands for a state under these reductions; None if they leave states alone."""
-    if not names & {FINISHED, NO_CLOCK, IDS}:
+    if not names - {ARRIVALS}:
         return None
     tell = _row_teller(names)
     keep_clock, drop_finished = NO_CLOCK not in names, bool(names & {FINISHED, IDS})
@@ -62,6 +68,7 @@ def _slot(pair: tuple[int, Any]) -> int:
 def _row_teller(names: frozenset[str]) -> Callable[[Row, int], Hashable]:
     """What stands for a row: the row itself, or its values less what is left out."""
     left_out = {"request_id"} if IDS in names else set[str]()
+    left_out |= {"preemptions"} if PREEMPTIONS in names else set[str]()
     memo: dict[Row, Hashable] = {}
 
     def tell(row: Row, clock: int) -> Hashable:
@@ -74,7 +81,8 @@ def _row_teller(names: frozenset[str]) -> Callable[[Row, int], Hashable]:
         if known is None:
             without = left_out | ({"deadline_step"} if slack is not None else set())
             pairs = zip(row.names, row.raw, strict=True)
-            known = memo[row] = tuple(pair for pair in pairs if pair[0] not in without)
+            stays = tuple(pair for pair in pairs if pair[0] not in without)
+            known = memo[row] = (stays, row.advanced)
         return (known, slack)
 
     return tell
