@@ -17,10 +17,13 @@ from schedmodel import __version__
 from schedproof.claims.catalogue import UnknownClaim, applicable, known_names, select
 from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
+from schedproof.search.exhaustive.exhaustive_search import Asked
+from schedproof.search.exhaustive.names import BOTH, EXHAUSTIVE, RANDOM
+from schedproof.search.exhaustive.scopes import DEFAULT_SCOPE, Scope, ScopeError, load_scope
 from schedproof.search.policy_runs import Plan, run_plan
-from schedproof.search.profiles import PROFILES, Bounds
+from schedproof.search.profiles import PROFILES, QUICK, Bounds
 from schedproof.search.results import Counterexample, RunResult
-from schedproof.settings import resolve, unknown
+from schedproof.settings import UsageError, resolve, unknown
 from schedproof.subjects.chapter import ChapterSubject
 from schedproof.subjects.contract import Config
 from schedproof.subjects.sources import source_of
@@ -99,8 +102,15 @@ def check(
     target: str | type[Any] | None = None,
     *,
     policy: str | Sequence[str] | None = None,
+    search: str | None = None,
+    scope: str | None = None,
     blocks: int | None = None,
     requests: int | None = None,
+    identity: str | None = None,
+    reduce: str | Sequence[str] | None = None,
+    all_shortest: bool | None = None,
+    keep_going: bool | None = None,
+    liveness: bool | None = None,
     seed: int | None = None,
     time: str | float | None = None,
     memory: int | None = None,
@@ -114,11 +124,15 @@ def check(
     """Search for violations in a scheduler; the built-in model when no target is given.
 
     `target` is a class, or a text as on the command line ("file.py:Class"). `policy` is one
-    name, several, or "all"; `blocks` the pool's size in KV blocks; `requests` the most in one
-    run; `time` the limit for everything, as "30s" or in seconds; `memory` in MiB above what is
-    in use; `claims` ids or families; `factory` a function (policy, blocks, aging_interval) ->
-    scheduler. Options that are None come from the environment, `[tool.schedproof]`, or the
-    defaults. Raises `UsageError` and `TargetError`.
+    name, several, or "all". `search` is "exhaustive" (the default), "random", or "both" (the
+    default where a `seed` or `profile` is given). `scope` names a scope or its JSON file;
+    `blocks` (the pool's size in KV blocks) and `requests` (the most in one run) override it.
+    `identity` ("full" or "peer") and `reduce` say which states count as the same.
+    `all_shortest` finds every shortest violation, `keep_going` one for each claim. `liveness`
+    looks for endless waits instead. `time` is the limit for everything, as "30s" or in seconds;
+    `memory` in MiB above what is in use; `claims` are ids or families; `factory` is a function
+    (policy, blocks, aging_interval) -> scheduler. Options that are None come from the
+    environment, `[tool.schedproof]`, or the defaults. Raises `UsageError` and `TargetError`.
     """
     said = {name: value for name, value in locals().items() if name != "progress"}
     asked = resolve(said)
@@ -132,7 +146,7 @@ def check(
 
 def make_plan(asked: dict[str, Any]) -> Plan:
     """The plan that resolved options ask for."""
-    profile = PROFILES[asked["profile"]]
+    profile = PROFILES[asked["profile"] or QUICK]
     seed = asked["seed"]
     if seed is None:
         seed = profile.seed if profile.seed is not None else secrets.randbelow(10**6)
@@ -140,12 +154,48 @@ def make_plan(asked: dict[str, Any]) -> Plan:
         source=source_of(asked["target"], asked["factory"], asked["cell"]),
         policies=asked["policy"],
         claims=tuple(_claims(asked["claims"])),
-        bounds=Bounds(requests=asked["requests"], blocks=asked["blocks"]),
+        searches=_searches(asked),
+        asked=Asked(
+            scope=_scope(asked),
+            identity=asked["identity"],
+            reduce=frozenset(asked["reduce"]),
+            all_shortest=asked["all_shortest"],
+            keep_going=asked["keep_going"],
+        ),
+        bounds=_bounds(asked),
         profile=profile,
         seed=seed,
         seconds=asked["time"],
         memory_mib=asked["memory"],
     )
+
+
+def _searches(asked: dict[str, Any]) -> tuple[str, ...]:
+    """The kinds of search that the options ask for, or imply."""
+    of_random = asked["seed"] is not None or asked["profile"] is not None
+    search = asked["search"] or (BOTH if of_random else EXHAUSTIVE)
+    if search == RANDOM:
+        for name in ("scope", "identity", "reduce", "all_shortest", "keep_going"):
+            if asked[name]:
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError("usage.needs_exhaustive", option=option)
+    return (EXHAUSTIVE, RANDOM) if search == BOTH else (search,)
+
+
+def _scope(asked: dict[str, Any]) -> Scope:
+    try:
+        scope = load_scope(asked["scope"] or DEFAULT_SCOPE)
+    except ScopeError as error:
+        raise UsageError(error.message_id, **error.values) from None
+    if scope.active:
+        raise UsageError("usage.scope_is_open", scope=scope.name)
+    return scope.resized(asked["requests"], asked["blocks"])
+
+
+def _bounds(asked: dict[str, Any]) -> Bounds:
+    """The bounds of random runs: those that were asked for, or their own."""
+    said = {name: asked[name] for name in ("requests", "blocks") if asked[name] is not None}
+    return Bounds(**said)
 
 
 def _claims(names: Sequence[str]) -> list[Claim]:
@@ -160,7 +210,7 @@ def test_case(
     *,
     policy: str = "fixed_priority",
     blocks: int = 3,
-    requests: int = 3,
+    requests: int = 6,
     aging_interval: int = 2,
     claims: str | Sequence[str] = (),
     profile: str = "ci",
@@ -187,7 +237,7 @@ def test_case(
         return ChapterSubject(loaded.make, config, loaded.strict_types)
 
     judge = Judge(applicable(_claims(asked["claims"]), start(config)))
-    bounds = Bounds(requests=asked["requests"], blocks=asked["blocks"])
+    bounds = _bounds(asked)
     machine = stateful.make_machine(start, config, judge, bounds)
     title = name or f"{loaded_name(target, factory)}_{policy}"
     return stateful.test_case(machine, PROFILES[asked["profile"]], title, _story)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from schedmodel import POLICIES
+from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
 from schedproof.search.profiles import PROFILES
 from schedproof.telling.language import (
     LANGUAGES,
@@ -140,6 +141,23 @@ def _flag(name: str, value: Any) -> bool:
     return known[str(value).strip().lower()]
 
 
+def _some_of(known: Sequence[str]) -> Callable[[str, Any], tuple[str, ...]]:
+    def parse(name: str, value: Any) -> tuple[str, ...]:
+        names = _names(name, value)
+        for one in names:
+            if one not in known:
+                raise unknown(name, one, known)
+        return names
+
+    return parse
+
+
+def _name(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise UsageError("usage.text", option=name, value=str(value))
+    return value
+
+
 def _code(name: str, value: Any) -> Any:
     """A text that leads to a class or function, or, in a call from Python, that itself."""
     if not isinstance(value, str) and not callable(value):
@@ -159,13 +177,20 @@ OPTIONS: dict[str, Option] = {
     "factory": Option(_code, None),
     "cell": Option(_whole(1), None),
     "policy": Option(_policies, tuple(POLICIES)),
-    "blocks": Option(_whole(0), 3),
-    "requests": Option(_whole(1), 3),
+    "search": Option(_one_of(SEARCHES), None),
+    "scope": Option(_name, None),
+    "blocks": Option(_whole(0), None),
+    "requests": Option(_whole(1), None),
+    "identity": Option(_one_of(IDENTITIES), None),
+    "reduce": Option(_some_of(REDUCTIONS), ()),
+    "all_shortest": Option(_flag, False),
+    "keep_going": Option(_flag, False),
+    "liveness": Option(_flag, False),
     "seed": Option(_whole(0), None),
     "time": Option(_duration, 30.0),
     "memory": Option(_whole(64), 1024),
     "claims": Option(_names, ()),
-    "profile": Option(_one_of(tuple(PROFILES)), "quick"),
+    "profile": Option(_one_of(tuple(PROFILES)), None),
     "lang": Option(_language, None),
     "quiet": Option(_flag, False),
 }

@@ -18,6 +18,7 @@ import click
 from schedmodel import POLICIES, __version__
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
 from schedproof.cli.output import put
+from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
 from schedproof.search.profiles import PROFILES
 from schedproof.search.results import EXIT_CODES, INTERRUPTED, USAGE
 from schedproof.settings import resolve, unknown
@@ -66,8 +67,15 @@ def _check(lang: str) -> click.Command:
         params=[
             click.Argument(["target"], required=False),
             option(lang, "policy", multiple=True, values=lambda: (*POLICIES, "all")),
-            option(lang, "blocks"),
+            option(lang, "search", values=lambda: SEARCHES),
+            option(lang, "scope", values=_scope_names),
             option(lang, "requests"),
+            option(lang, "blocks"),
+            option(lang, "identity", values=lambda: IDENTITIES),
+            option(lang, "reduce", multiple=True, values=lambda: REDUCTIONS),
+            option(lang, "all_shortest", flag="all_shortest"),
+            option(lang, "keep_going", flag="keep_going"),
+            option(lang, "liveness", flag="liveness"),
             option(lang, "seed"),
             option(lang, "time"),
             option(lang, "memory"),
@@ -87,7 +95,8 @@ def _run_check(spoken: str, /, as_json: bool, quiet: bool, **said: Any) -> int:
     from schedproof.cli.progress import show_progress
     from schedproof.telling.report import render_text, verdict_lines
 
-    said = {name: value for name, value in said.items() if value != ()}  # unsaid, not empty
+    # Options that were not given: an empty list of values, a flag that is not set.
+    said = {name: value for name, value in said.items() if value not in ((), False)}
     asked = resolve({**said, "quiet": quiet or None})
     with show_progress(spoken, asked["quiet"]) as progress:
         result = check(**said, progress=progress)
@@ -98,6 +107,12 @@ def _run_check(spoken: str, /, as_json: bool, quiet: bool, **said: Any) -> int:
     else:
         put(render_text(result.summary, result.lang, _width(), _has_color()))
     return result.exit_code
+
+
+def _scope_names() -> tuple[str, ...]:
+    from schedproof.search.exhaustive.scopes import shipped
+
+    return tuple(shipped())
 
 
 def _exit_codes(lang: str) -> str:

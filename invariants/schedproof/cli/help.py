@@ -101,7 +101,7 @@ def option(
 ) -> click.Option:
     """The option `--name`; its values are completed in the shell, and parsed elsewhere."""
     text = tell(lang)(f"help.check.{name}")
-    names = [*([short] if short else []), f"--{name}"]
+    names = [*([short] if short else []), f"--{name.replace('_', '-')}"]
     if flag is not None:
         return click.Option([*names, flag], is_flag=True, help=text)
     return click.Option(

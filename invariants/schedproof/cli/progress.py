@@ -39,7 +39,8 @@ def _lines(lang: str) -> Progress:
         nonlocal last
         if time.monotonic() - last >= LINE_SECONDS:
             last = time.monotonic()
-            click.echo(tell(lang)("progress.line", **data), err=True)
+            kind = "progress.line" if data["of"] else "progress.states"
+            click.echo(tell(lang)(kind, **data), err=True)
 
     return line
 
@@ -64,7 +65,7 @@ def _bars() -> Generator[Progress, None, None]:
         policy = data["policy"]
         if policy not in tasks:
             tasks[policy] = bars.add_task(policy, total=data["of"])
-        bars.update(tasks[policy], completed=min(data["done"], data["of"]))
+        bars.update(tasks[policy], completed=data["done"])
 
     with bars:
         yield advance

@@ -1,4 +1,4 @@
-"""Runs of all policies, each in a child process of its own.
+"""All searches of all policies, each in a child process of its own.
 
 Rules.
 1. The user's code is loaded and called in children only. A first child looks whether the
@@ -18,13 +18,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from schedproof.claims.claim import Claim
-from schedproof.claims.run import StartSubject
 from schedproof.search import isolation
+from schedproof.search.exhaustive.bfs import peak_mib
+from schedproof.search.exhaustive.exhaustive_search import Asked, search_exhaustively
+from schedproof.search.exhaustive.names import EXHAUSTIVE
 from schedproof.search.isolation import Channel, Limits, Outcome
 from schedproof.search.outcomes import JsonValue
 from schedproof.search.profiles import Bounds, Profile
-from schedproof.search.random_search import search_randomly, trouble_of
+from schedproof.search.random_search import search_randomly
 from schedproof.search.results import RunResult, Trouble, Verdict
+from schedproof.search.summing_up import trouble_of
 from schedproof.subjects.chapter import ChapterSubject
 from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
 from schedproof.subjects.load_errors import SubjectLoadError, TargetError
@@ -33,15 +36,22 @@ from schedproof.subjects.sources import Loaded, Source
 
 Tell = Callable[[dict[str, Any]], None]
 ALL = "all"
+SHARE_FOR_STATES = 0.8
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to check and how far. `seconds` is for everything together."""
+    """What to check and how far. `seconds` is for everything together.
+
+    `searches` names the kinds of search; `asked` is for exhaustive ones, `bounds`, `profile`
+    and `seed` are for random ones.
+    """
 
     source: Source
     policies: tuple[str, ...]
     claims: tuple[Claim, ...]
+    searches: tuple[str, ...]
+    asked: Asked
     bounds: Bounds
     profile: Profile
     seed: int
@@ -50,9 +60,15 @@ class Plan:
     action_seconds: float = 4.0
     aging_interval: int = 2
 
-    def config(self, policy: str) -> Config:
+    def config(self, search: str, policy: str) -> Config:
         """The set-up of one policy's scheduler."""
+        if search == EXHAUSTIVE:
+            return Config(policy, self.asked.scope.blocks, self.asked.scope.aging_interval)
         return Config(policy, self.bounds.blocks, self.aging_interval)
+
+    def jobs(self) -> list[tuple[str, str]]:
+        """One (search, policy) for each child."""
+        return [(search, policy) for search in self.searches for policy in self.policies]
 
 
 def run_plan(plan: Plan, tell: Tell) -> list[RunResult]:
@@ -62,15 +78,16 @@ def run_plan(plan: Plan, tell: Tell) -> list[RunResult]:
     notes, failed = _first_look(plan, looked)
     if failed is not None:
         return [failed]
-    workers = min(os.cpu_count() or 1, len(plan.policies))
-    share = plan.seconds / math.ceil(len(plan.policies) / workers)
+    jobs = plan.jobs()
+    workers = min(os.cpu_count() or 1, len(jobs))
+    share = plan.seconds / math.ceil(len(jobs) / workers)
     outcomes = isolation.run_parallel(
-        [_job(plan, policy) for policy in plan.policies],
+        [_job(plan, search, policy) for search, policy in jobs],
         replace(limits, seconds=share),
         workers,
         lambda _index, data: tell(data),
     )
-    results = [_result(plan, p, o) for p, o in zip(plan.policies, outcomes, strict=True)]
+    results = [_result(plan, *job, o) for job, o in zip(jobs, outcomes, strict=True)]
     return [replace(results[0], notes=(*notes, *results[0].notes)), *results[1:]]
 
 
@@ -109,7 +126,7 @@ def _open_todos(loaded: Loaded) -> Trouble | None:
 def _cannot_be_made(plan: Plan, loaded: Loaded, channel: Channel) -> Trouble | None:
     for policy in plan.policies:
         try:
-            _start(loaded, channel, plan.config(policy))
+            _start(loaded, channel, plan.config(plan.searches[0], policy))
         except PolicyRefused:
             continue
         except SubjectError as error:
@@ -121,7 +138,7 @@ def _start(loaded: Loaded, channel: Channel, config: Config) -> ChapterSubject:
     return ChapterSubject(loaded.make, config, loaded.strict_types, channel)
 
 
-def _starter(loaded: Loaded, channel: Channel) -> StartSubject:
+def _starter(loaded: Loaded, channel: Channel) -> Callable[[Config], ChapterSubject]:
     """Makes subjects; those of one configuration share their table of rows."""
     first: dict[Config, ChapterSubject] = {}
 
@@ -134,17 +151,20 @@ def _starter(loaded: Loaded, channel: Channel) -> StartSubject:
     return start
 
 
-def _job(plan: Plan, policy: str) -> Callable[[Channel], JsonValue]:
+def _job(plan: Plan, search: str, policy: str) -> Callable[[Channel], JsonValue]:
     def job(channel: Channel) -> JsonValue:
         loaded = _load(plan, channel)
         channel.begin(policy)
         start = _starter(loaded, channel)
-
-        config = plan.config(policy)
-        result = search_randomly(
+        config = plan.config(search, policy)
+        if search == EXHAUSTIVE:
+            # The rest is for what the scheduler does; its limit is watched from outside.
+            memory = peak_mib() + plan.memory_mib * SHARE_FOR_STATES
+            asked = replace(plan.asked, memory_mib=memory)
+            return search_exhaustively(start, config, plan.claims, asked, channel).to_json()
+        return search_randomly(
             start, config, plan.claims, plan.bounds, plan.profile, plan.seed, channel
-        )
-        return result.to_json()
+        ).to_json()
 
     return job
 
@@ -159,14 +179,15 @@ def _first_look(
     notes: list[tuple[str, dict[str, Any]]] = _notes_on(outcome)
     policy = plan.policies[0] if len(plan.policies) == 1 else ALL
     if not isinstance(outcome, isolation.Finished):
-        return notes, _result(plan, policy, outcome)
+        return notes, _result(plan, plan.searches[0], policy, outcome)
     found: Any = outcome.value
     if "target" in found:
         raise TargetError.from_json(found["target"])
     notes = [*notes, *((note["message_id"], note["fields"]) for note in found["notes"])]
     if found["trouble"] is None:
         return notes, None
-    return notes, replace(_blank(plan, policy), trouble=_trouble(found["trouble"]), notes=tuple(notes))
+    blank = _blank(plan, plan.searches[0], policy)
+    return notes, replace(blank, trouble=_trouble(found["trouble"]), notes=tuple(notes))
 
 
 def _trouble(record: dict[str, Any]) -> Trouble:
@@ -183,22 +204,24 @@ def _notes_on(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
     return notes
 
 
-def _blank(plan: Plan, policy: str) -> RunResult:
+def _blank(plan: Plan, search: str, policy: str) -> RunResult:
+    exhaustive = search == EXHAUSTIVE
+    bounds = {**asdict(plan.bounds), "aging_interval": plan.aging_interval}
     return RunResult(
         policy=policy,
-        search="random",
+        search=search,
         verdict=Verdict.ERROR.value,
         identity=None,
-        bounds={**asdict(plan.bounds), "aging_interval": plan.aging_interval},
+        bounds=plan.asked.scope.to_bounds() if exhaustive else bounds,
         distinct_states=None,
         transitions=0,
         depth=0,
         seconds=0.0,
-        seed=plan.seed,
+        seed=None if exhaustive else plan.seed,
     )
 
 
-def _result(plan: Plan, policy: str, outcome: Outcome) -> RunResult:
+def _result(plan: Plan, search: str, policy: str, outcome: Outcome) -> RunResult:
     """What became of one policy's child."""
     notes = tuple(_notes_on(outcome))
     if isinstance(outcome, isolation.Finished) or (
@@ -208,7 +231,7 @@ def _result(plan: Plan, policy: str, outcome: Outcome) -> RunResult:
         result = RunResult.from_json(value)
         interrupted = result.interrupted or isinstance(outcome, isolation.Interrupted)
         return replace(result, interrupted=interrupted, notes=(*result.notes, *notes))
-    blank = replace(_blank(plan, policy), seconds=outcome.seconds, notes=notes)
+    blank = replace(_blank(plan, search, policy), seconds=outcome.seconds, notes=notes)
     if isinstance(outcome, isolation.Interrupted):
         verdict = Verdict.INCOMPLETE.value
         return replace(blank, verdict=verdict, interrupted=True, stopped_by="interrupt")

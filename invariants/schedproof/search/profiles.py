@@ -19,10 +19,11 @@ class Profile:
     seed: int | None = None
 
 
+QUICK = "quick"
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("quick", examples=100, actions=30),
+        Profile(QUICK, examples=100, actions=30),
         Profile("ci", examples=200, actions=40, seed=0),
         Profile("deep", examples=3000, actions=60),
     )
@@ -33,7 +34,7 @@ PROFILES = {
 class Bounds:
     """What a search stays within. `requests` in a run; `blocks` in the pool."""
 
-    requests: int = 3
+    requests: int = 6
     blocks: int = 3
     max_new_tokens: int = 3
     prompt_len: int = 8

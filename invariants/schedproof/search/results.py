@@ -154,7 +154,8 @@ class RunResult:
 
     `bounds` names what the search stayed within. `transitions` counts judged actions,
     `distinct_states` is None where a search does not know it, `depth` is the most actions
-    from the start. `seconds` of wall clock. `notes` are (message id, values) pairs.
+    from the start. `seconds` of wall clock. `restore` tells how an exhaustive search went back
+    to states: "in_place" or "replay". `notes` are (message id, values) pairs.
     """
 
     policy: str
@@ -173,6 +174,7 @@ class RunResult:
     examples: int | None = None
     interrupted: bool = False
     stopped_by: str | None = None
+    restore: str | None = None
     notes: tuple[tuple[str, dict[str, Any]], ...] = field(default_factory=tuple)
 
     def to_json(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from schedproof.search.results import RunResult
 from schedproof.telling.messages import Say, has_text
 
 _ORDER = (
+    "scope",
     "requests",
     "blocks",
     "actions",
@@ -36,6 +37,7 @@ def grouped(number: int) -> str:
 def bounds_text(say: Say, bounds: Mapping[str, Any], only: Iterable[str] | None = None) -> str:
     """The bounds in a row; `only` some of them."""
     names = [*(n for n in _ORDER if n in bounds), *(n for n in bounds if n not in _ORDER)]
+    names = [name for name in names if name != "arrivals"]  # the scope's name says that
     wanted = set(names if only is None else only)
     row = ""
     for name in names:

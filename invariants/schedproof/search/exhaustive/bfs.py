@@ -121,6 +121,7 @@ class Search:
         watch: Watch | None = None,
     ) -> None:
         self._space = space
+        self._config = config
         self._scope = scope
         self._pace = pace
         self._options = options
@@ -237,7 +238,7 @@ class Search:
         """Take every action from every state of a level; the new states, in order."""
         following: list[State] = []
         for index, state in enumerate(level, start=base):
-            if index % LOOK_EVERY == 0 and self._must_stop(base + len(level) - index):
+            if index % LOOK_EVERY == 0 and self._must_stop():
                 break
             if self._options.probing:
                 self._probe(state, index)
@@ -331,13 +332,14 @@ class Search:
                 self._note((*self._path(index), probe), ())
                 return
 
-    def _must_stop(self, frontier: int) -> bool:
+    def _must_stop(self) -> bool:
         pace, outcome = self._pace, self.outcome
         states = len(self._parents)
-        pace.progress({"states": states, "frontier": frontier, "depth": outcome.depth})
+        policy = self._config.policy
+        pace.progress({"policy": policy, "done": states, "of": None, "depth": outcome.depth})
         if pace.interrupted:
             outcome.stopped_by = "interrupt"
-        elif self._options.memory_mib is not None and _peak_mib() > self._options.memory_mib:
+        elif self._options.memory_mib is not None and peak_mib() > self._options.memory_mib:
             outcome.stopped_by = "memory"
         elif time.monotonic() > pace.deadline:
             outcome.stopped_by = "time"
@@ -355,7 +357,7 @@ def _ids(entry: list[Any]) -> tuple[str, ...]:
     return tuple(claim.id for claim, _ in entry[BROKEN])
 
 
-def _peak_mib() -> float:
+def peak_mib() -> float:
     """The most memory that this process has had, in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)

@@ -28,8 +28,9 @@ from schedproof.claims.judge import Judge
 from schedproof.claims.run import StartSubject
 from schedproof.search.exhaustive import gate
 from schedproof.search.exhaustive.bfs import Hit, Options, Outcome, Search, Watch
-from schedproof.search.exhaustive.identity import ARRIVALS, FULL, PEER, reduced_key
+from schedproof.search.exhaustive.identity import reduced_key
 from schedproof.search.exhaustive.in_place import InPlace
+from schedproof.search.exhaustive.names import ARRIVALS, FULL, PEER
 from schedproof.search.exhaustive.scopes import Scope
 from schedproof.search.exhaustive.space import ByReplay, NotFlat, Space, State, flat_state
 from schedproof.search.pace import Pace
@@ -265,7 +266,7 @@ class _Searcher:
             distinct_states=outcome.distinct_states,
             transitions=outcome.transitions,
             depth=outcome.depth,
-            bounds={**blank.bounds, "restore": found.restore},
+            restore=found.restore,
             verdict=self._verdict(found),
         )
         if found.violations:

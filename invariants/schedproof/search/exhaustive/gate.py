@@ -16,7 +16,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 from schedproof.search.exhaustive.bfs import Outcome, Search, Watch
-from schedproof.search.exhaustive.identity import ARRIVALS, IDS, NO_CLOCK, reduced_key
+from schedproof.search.exhaustive.identity import reduced_key
+from schedproof.search.exhaustive.names import ARRIVALS, IDS, NO_CLOCK
 from schedproof.search.exhaustive.scopes import Scope
 from schedproof.search.exhaustive.space import State
 

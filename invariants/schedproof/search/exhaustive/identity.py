@@ -20,19 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from schedproof.search.exhaustive.names import ARRIVALS, FINISHED, IDS, NO_CLOCK, PREEMPTIONS
 from schedproof.search.exhaustive.scopes import Scope
 from schedproof.search.exhaustive.space import CLOCK, EXTRAS, FREE, ROWS, State
 from schedproof.subjects.observation import Row
 
-FULL, PEER = "full", "peer"
-IDENTITIES = (FULL, PEER)
-FINISHED, NO_CLOCK, IDS, PREEMPTIONS, ARRIVALS = REDUCTIONS = (
-    "finished",
-    "clock",
-    "ids",
-    "preemptions",
-    "arrivals",
-)
 KeyOf = Callable[[State], Hashable]
 
 

@@ -24,6 +24,7 @@ from schedproof.subjects.actions import Enqueue
 CLOSED, OPEN = "closed", "open"
 FOLDER = files("schedproof.search.exhaustive") / "scopes"
 SCHEMA = "scope.schema.json"
+DEFAULT_SCOPE = "default"
 
 
 class ScopeError(Exception):

@@ -1,0 +1,11 @@
+"""The names by which searches, keys and reductions are asked for; see `identity`."""
+
+EXHAUSTIVE, RANDOM, BOTH = SEARCHES = ("exhaustive", "random", "both")
+FULL, PEER = IDENTITIES = ("full", "peer")
+FINISHED, NO_CLOCK, IDS, PREEMPTIONS, ARRIVALS = REDUCTIONS = (
+    "finished",
+    "clock",
+    "ids",
+    "preemptions",
+    "arrivals",
+)
