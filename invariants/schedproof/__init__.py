@@ -1,9 +1,9 @@
 """Claims about decode schedulers, and the searches that break them.
 
-    import schedproof
-    schedproof.check()                       # the built-in model
-    schedproof.check(MyScheduler)            # a class of yours
-    MyTest = schedproof.test_case(MyScheduler, policy="aging")   # for your test file
+import schedproof
+schedproof.check()                       # the built-in model
+schedproof.check(MyScheduler)            # a class of yours
+MyTest = schedproof.test_case(MyScheduler, policy="aging")   # for your test file
 """
 
 from __future__ import annotations

@@ -53,7 +53,8 @@ def test_help_of_every_command(
 
 def test_every_option_of_a_check_is_in_its_help_and_in_the_settings(run: Run) -> None:
     options = {name for part in build("en").commands["check"].params for name in part.opts}
-    names = {name.removeprefix("--") for name in options if name.startswith("--")}
+    long = [name.removeprefix("--") for name in options if name.startswith("--")]
+    names = {name.replace("-", "_") for name in long}
     assert names - {"json"} == set(OPTIONS) - {"target"}
     page = run("check", "--help").out
     assert all(name in page for name in options if name.startswith("-"))

@@ -63,7 +63,7 @@ def test_lists_of_the_configuration_reach_the_command(
 
 def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCHEDPROOF_BLOCKS", "")
-    assert resolve({})["blocks"] == 3
+    assert resolve({})["blocks"] is None
 
 
 def test_quiet_may_come_from_anywhere(
@@ -85,7 +85,7 @@ def test_the_nearest_file_above_counts(alone: Path) -> None:
     below.mkdir(parents=True)
     assert resolve({}, below)["blocks"] == 5
     (alone / "one" / "pyproject.toml").write_text("", encoding="utf-8")
-    assert resolve({}, below)["blocks"] == 3
+    assert resolve({}, below)["blocks"] is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 from schedproof.claims.catalogue import CLAIMS, applicable
 from schedproof.claims.judge import Judge
 from schedproof.search.profiles import Bounds
-from schedproof.search.random_search import claim_results
 from schedproof.search.replay import attempt, counterexample
 from schedproof.search.results import (
     ClaimResult,
@@ -19,6 +18,7 @@ from schedproof.search.results import (
     Trouble,
     Verdict,
 )
+from schedproof.search.summing_up import claim_results
 from schedproof.subjects.actions import STEP, Action, Enqueue
 from schedproof.subjects.chapter import ChapterSubject, from_class
 from schedproof.subjects.contract import Config

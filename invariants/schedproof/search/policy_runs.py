@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -105,8 +105,8 @@ def _look(plan: Plan, channel: Channel) -> JsonValue:
         trouble = Trouble("load", error.message_id, dict(error.fields), place)
         return {"trouble": asdict(trouble), "notes": [n.to_json() for n in error.notes]}
     notes = [note.to_json() for note in loaded.notes]
-    trouble = _open_todos(loaded) or _cannot_be_made(plan, loaded, channel)
-    return {"trouble": asdict(trouble) if trouble else None, "notes": notes}
+    missing = _open_todos(loaded) or _cannot_be_made(plan, loaded, channel)
+    return {"trouble": None if missing is None else asdict(missing), "notes": notes}
 
 
 def _load(plan: Plan, channel: Channel) -> Loaded:
@@ -130,7 +130,7 @@ def _cannot_be_made(plan: Plan, loaded: Loaded, channel: Channel) -> Trouble | N
         except PolicyRefused:
             continue
         except SubjectError as error:
-            return trouble_of(error, None)
+            return trouble_of(error)
     return None
 
 
@@ -191,7 +191,8 @@ def _first_look(
 
 
 def _trouble(record: dict[str, Any]) -> Trouble:
-    return Trouble(**{**record, "actions": tuple(record["actions"])})
+    actions = tuple(record["actions"])
+    return replace(Trouble(**record), actions=actions)  # JSON has no tuples
 
 
 def _notes_on(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:

@@ -28,6 +28,7 @@ from schedproof.search.replay import (
 from schedproof.search.results import RunResult, Verdict
 from schedproof.search.session import ClaimBroken, Session, Violation
 from schedproof.search.summing_up import claim_results, not_vacuous, refused, trouble_of
+from schedproof.subjects.actions import Action
 from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
 from schedproof.subjects.places import StopSubject
 
@@ -53,6 +54,11 @@ class Watcher:
     depth: int = 0
     steps_served: int = 0
     stopped: bool = False
+
+    @property
+    def taken(self) -> Sequence[Action]:
+        """The actions of the run at hand."""
+        return self.session.actions if self.session else ()
 
     def before_action(self, session: Session) -> None:
         """Keep the time; raises `Stopped` when it is up."""
@@ -110,7 +116,7 @@ def search_randomly(
     except PolicyRefused as error:
         return refused(blank, error)
     except (SubjectError, StopSubject) as error:
-        return replace(blank, trouble=trouble_of(error, None))
+        return replace(blank, trouble=trouble_of(error))
     ended = _search(start, config, judge, bounds, profile, seed, watcher)
     result = replace(
         blank,
@@ -146,9 +152,9 @@ def _search(
         if watcher.best is None:
             return _cut_short(watcher)
     except (SubjectError, StopSubject) as error:
-        return {"trouble": trouble_of(error, watcher.session)}
+        return {"trouble": trouble_of(error, watcher.taken)}
     except stateful.OutOfMemory as error:
-        return {"trouble": trouble_of(error.args[0], watcher.session)}
+        return {"trouble": trouble_of(error.args[0], watcher.taken)}
     except ClaimBroken as broken:
         watcher.keep(broken.violation)
     if watcher.best is None:
@@ -161,8 +167,8 @@ def _cut_short(watcher: Watcher) -> dict[str, Any]:
     if watcher.stopped:
         stopped_by = "interrupt" if watcher.pace.interrupted else "time"
         return {"verdict": Verdict.INCOMPLETE.value, "stopped_by": stopped_by}
-    actions = watcher.session.actions if watcher.session else []
-    return {"trouble": trouble_of(not_deterministic(len(actions), actions), None)}
+    actions = watcher.taken
+    return {"trouble": trouble_of(not_deterministic(len(actions), actions))}
 
 
 def _violated(start: StartSubject, judge: Judge, violation: Violation) -> dict[str, Any]:
@@ -174,5 +180,5 @@ def _violated(start: StartSubject, judge: Judge, violation: Violation) -> dict[s
         small = shortened(start, judge.claims, violation)
         told = counterexample(start, small, found_by="random")
     except (SubjectError, StopSubject) as error:
-        return {"trouble": trouble_of(error, None)}
+        return {"trouble": trouble_of(error)}
     return {"verdict": Verdict.VIOLATED.value, "counterexamples": (told,)}

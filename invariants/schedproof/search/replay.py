@@ -25,7 +25,7 @@ from schedproof.subjects.actions import Action, to_json
 from schedproof.subjects.contract import Config, SubjectError
 from schedproof.subjects.observation import STORED_FIELDS, Answer, Observation, Row
 
-REPEATS = 3
+REPEATS = 8
 
 
 def attempt(
@@ -53,7 +53,8 @@ def insist_on_repeating(start: StartSubject, violation: Violation) -> None:
     """Raise `SubjectError` (not_deterministic) unless every repeat answers the same."""
     first = _answers(start, violation)
     for _ in range(REPEATS - 1):
-        for number, (one, other) in enumerate(zip(first, _answers(start, violation)), start=1):
+        pairs = zip(first, _answers(start, violation), strict=True)
+        for number, (one, other) in enumerate(pairs, start=1):
             if one != other:
                 raise not_deterministic(number, violation.actions)
 
@@ -104,7 +105,7 @@ def counterexample(
     """All that telling a violation needs, from one more replay."""
     subject = start(violation.config)
     seen = before = subject.observe()
-    trail = []
+    trail: list[TrailStep] = []
     for action in violation.actions:
         before = seen
         answer = subject.do(action)
@@ -132,9 +133,7 @@ def counterexample(
 def _trail_step(before: Observation, answer: Answer, after: Observation) -> TrailStep:
     known = {row.request_id: row for row in before.rows}
     pairs = [(known.get(row.request_id), row) for row in after.rows]
-    victims = tuple(
-        row.request_id for old, row in pairs if old and old.admitted and _gave_way(row)
-    )
+    victims = tuple(row.request_id for old, row in pairs if old and old.admitted and _gave_way(row))
     step = TrailStep(after.free, preempted=victims, refused=answer.accepted is False)
     if not answer.batch:
         return step

@@ -60,10 +60,10 @@ class Session:
     start: StartSubject
     config: Config
     judge: Judge
-    actions: list[Action] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list[Action])
+    answers: list[Answer] = field(default_factory=list[Answer])
     steps_served: int = 0
-    used_ids: set[int] = field(default_factory=set)
+    used_ids: set[int] = field(default_factory=set[int])
     exercised: int = 0
     over: bool = False
 

@@ -2,7 +2,8 @@
 
 Rules.
 1. The rules are: enqueue a valid request, enqueue a valid one that rivals a running one,
-   enqueue an invalid one, step, run (several steps). Invalid enqueue and step are enabled at all times, so there is always one.
+   enqueue an invalid one, step, run (several steps). Invalid enqueue and step are enabled
+   at all times, so there is always one.
 2. After every action all applicable claims are judged; when the run ends it is drained,
    and the claims about whole runs are judged.
 3. Requests are drawn small and around the size of the pool: that is where schedulers
@@ -16,12 +17,13 @@ Only this module imports Hypothesis, and only when it is used.
 from __future__ import annotations
 
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import hypothesis
+import hypothesis.errors
 from hypothesis import HealthCheck, Phase, Verbosity, event, target
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -128,7 +130,7 @@ class SchedulerMachine(RuleBasedStateMachine):
             self.session.do(action)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _telling(self) -> Generator[None, None, None]:
         """Show a violation to whoever wants it, before Hypothesis begins to shrink it."""
         try:
             yield
@@ -225,7 +227,7 @@ def settings_of(profile: Profile, shrink: bool = True) -> hypothesis.settings:
         derandomize=False,
         print_blob=False,
         report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=tuple(HealthCheck.__members__.values()),
         verbosity=Verbosity.quiet,
     )
 
@@ -233,7 +235,8 @@ def settings_of(profile: Profile, shrink: bool = True) -> hypothesis.settings:
 def run_machine(machine: type[SchedulerMachine], profile: Profile, seed: int) -> None:
     """Run a machine to the end of its profile; raises what the machine raised, shrunk."""
     seeded = hypothesis.seed(seed)(machine)
-    run_state_machine_as_test(seeded, settings=settings_of(profile))  # type: ignore[no-untyped-call]
+    run: Callable[..., None] = run_state_machine_as_test  # typed in some releases only
+    run(seeded, settings=settings_of(profile))
 
 
 def test_case(

@@ -18,8 +18,7 @@ from schedproof.claims.claim import Claim, Kind
 from schedproof.claims.judge import Judge
 from schedproof.search.replay import plain
 from schedproof.search.results import ClaimResult, ClaimVerdict, RunResult, Trouble, Verdict
-from schedproof.search.session import Session
-from schedproof.subjects.actions import to_json
+from schedproof.subjects.actions import Action, to_json
 from schedproof.subjects.contract import PolicyRefused, SubjectError
 from schedproof.subjects.places import StopSubject, locate
 from schedproof.subjects.todos import is_open_todo
@@ -44,9 +43,9 @@ def not_vacuous(result: RunResult, judge: Judge, steps_served: int) -> RunResult
     return replace(result, verdict=Verdict.VACUOUS.value)
 
 
-def trouble_of(error: SubjectError | StopSubject, session: Session | None) -> Trouble:
-    """What a person is told about a scheduler that failed as a program."""
-    actions = tuple(to_json(a) for a in session.actions) if session else ()
+def trouble_of(error: SubjectError | StopSubject, taken: Sequence[Action] = ()) -> Trouble:
+    """What a person is told about a scheduler that failed as a program after these actions."""
+    actions = tuple(to_json(action) for action in taken)
     if not isinstance(error, SubjectError):
         return Trouble("hung", "error.hung", {}, _place(error), _plain_actions(actions))
     values = dict(error.values)
@@ -109,9 +108,10 @@ def _claim_verdict(
         return ClaimVerdict.VIOLATED.value
     if claim.kind is Kind.SOMETIMES:
         reached = counts[claim.id] > 0
-        return (ClaimVerdict.REACHED if reached else ClaimVerdict.NOT_REACHED).value
+        return ClaimVerdict.REACHED.value if reached else ClaimVerdict.NOT_REACHED.value
     if not counts[claim.id]:
         return ClaimVerdict.NOT_EXERCISED.value
     if result.verdict not in CLEAN:
         return ClaimVerdict.NO_VIOLATION_FOUND.value
-    return weaker.get(claim.id, ClaimVerdict(result.verdict)).value
+    shown = weaker.get(claim.id)
+    return result.verdict if shown is None else str(shown.value)

@@ -65,8 +65,9 @@ def short_bounds(say: Say, run: RunResult) -> str:
 def how_text(say: Say, runs: Sequence[RunResult]) -> str:
     """How these runs were searched, counts added up over each kind of search."""
     told: list[str] = []
-    for search in dict.fromkeys(run.search for run in runs):
-        told.append(_how(say, search, [run for run in runs if run.search == search]))
+    searched = [run for run in runs if run.transitions]
+    for search in dict.fromkeys(run.search for run in searched):
+        told.append(_how(say, search, [run for run in searched if run.search == search]))
     return DOT.join(told)
 
 

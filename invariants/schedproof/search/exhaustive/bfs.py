@@ -99,9 +99,9 @@ class Outcome:
     depth: int = 0
     complete: bool = False
     stopped_by: str | None = None
-    hits: list[Hit] = field(default_factory=list)
-    undrained: list[tuple[Action, ...]] = field(default_factory=list)
-    deepest: list[tuple[Action, ...]] = field(default_factory=list)
+    hits: list[Hit] = field(default_factory=list[Hit])
+    undrained: list[tuple[Action, ...]] = field(default_factory=list[tuple[Action, ...]])
+    deepest: list[tuple[Action, ...]] = field(default_factory=list[tuple[Action, ...]])
     probed_all: bool = True
 
 
@@ -139,9 +139,16 @@ class Search:
         self._open_codes: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._broken_before: set[str] = set()
         self._situations: set[Hashable] = set()
+        self._at = (0, STEP_CODE)
         self._seen: set[Hashable] = set()
         self._wrong: dict[tuple[str, int], Enqueue] = {}
         self.outcome = Outcome()
+
+    @property
+    def taken(self) -> tuple[Action, ...]:
+        """The actions up to and including the one that is being taken."""
+        index, code = self._at
+        return (*self._path(index), self._action(code, self._clocks[index]))
 
     # -- actions -------------------------------------------------------------
 
@@ -253,6 +260,7 @@ class Search:
         return following
 
     def _take_step(self, state: State, index: int, following: list[State]) -> None:
+        self._at = (index, STEP_CODE)
         self._space.enter(state, index, self._path)
         after, event, kept = self._space.step()
         self.outcome.transitions += 1
@@ -269,6 +277,7 @@ class Search:
 
     def _take_enqueue(self, code: int, state: State, index: int, following: list[State]) -> None:
         action = self._enqueue(code, state[CLOCK])
+        self._at = (index, code)
         self._space.enter(state, index, self._path)
         after, accepted, kept = self._space.enqueue(action)
         self.outcome.transitions += 1

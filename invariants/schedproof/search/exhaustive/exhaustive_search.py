@@ -62,7 +62,7 @@ class Asked:
 
     scope: Scope
     identity: str | None = None
-    reduce: frozenset[str] = frozenset()
+    reduce: frozenset[str] = frozenset[str]()
     all_shortest: bool = False
     keep_going: bool = False
     memory_mib: float | None = None
@@ -89,15 +89,14 @@ def search_exhaustively(
     except PolicyRefused as error:
         return refused(blank, error)
     except (SubjectError, StopSubject) as error:
-        return replace(blank, trouble=trouble_of(error, None))
+        return replace(blank, trouble=trouble_of(error))
     search = _Searcher(start, subject, config, applicable(claims, subject), asked, pace)
     blank = replace(blank, identity=search.identity)
     try:
         result, found = search.result(blank)
     except (SubjectError, StopSubject) as error:
-        judge = Judge(search.claims)
-        failed = replace(blank, trouble=trouble_of(error, None), seconds=time.monotonic() - began)
-        return replace(failed, claims=claim_results(claims, judge, failed))
+        seconds = time.monotonic() - began
+        return replace(blank, trouble=trouble_of(error, search.taken), seconds=seconds)
     result = not_vacuous(result, found.judge, found.outcome.steps_served)
     result = replace(result, seconds=time.monotonic() - began)
     weaker = _weaker(search.claims, found.outcome)
@@ -146,6 +145,7 @@ class _Searcher:
         self._by_id = (asked.identity or (PEER if self._ours else FULL)) == PEER
         self._by_id = self._by_id and not subject.by_arrival
         self._reduce = asked.reduce
+        self._search: Search | None = None
         self._options = Options(
             all_shortest=asked.all_shortest,
             keep_going=asked.keep_going,
@@ -158,6 +158,11 @@ class _Searcher:
         base = PEER if self._by_id else FULL
         return "-".join([base, *sorted(self._reduce)])
 
+    @property
+    def taken(self) -> Sequence[Action]:
+        """The actions up to where the scheduler failed."""
+        return () if self._search is None else self._search.taken
+
     # -- one key after the other ---------------------------------------------
 
     def result(self, blank: RunResult) -> tuple[RunResult, Found]:
@@ -169,7 +174,7 @@ class _Searcher:
             passed = gate.passes(self._reduce, smaller, self._gate_search)
             slots = {"reduction": names, "slots": len(smaller.slots)}
             notes = (("note.gate_passed" if passed else "note.gate_failed", slots),)
-            self._reduce = self._reduce if passed else frozenset()
+            self._reduce = self._reduce if passed else frozenset[str]()
         found = self._explore()
         if found.violations and self._reduce:
             found = self._exactly(found)
@@ -177,9 +182,9 @@ class _Searcher:
 
     def _exactly(self, found: Found) -> Found:
         """The shortest under the full key, no longer than what the reduced one found."""
-        reduce, options = self._reduce, self._options
         depth = len(found.violations[0].actions)
-        self._reduce, self._options = frozenset(), replace(options, max_depth=depth)
+        self._reduce = frozenset[str]()
+        self._options = replace(self._options, max_depth=depth)
         return self._explore()
 
     def _gate_search(self, scope: Scope, watch: Watch | None, in_id_order: bool) -> Search:
@@ -201,7 +206,7 @@ class _Searcher:
     def _explore_in(self, kind: type[InPlace] | type[ByReplay]) -> Found:
         space: Space = kind(self._subject, self._by_id)
         judge = Judge(self.claims)
-        search = Search(
+        self._search = search = Search(
             space,
             self._asked.scope,
             self._config,
@@ -276,9 +281,7 @@ class _Searcher:
                 notes=(*result.notes, *_certificate(found)),
             )
         stopped = None if outcome.complete else outcome.stopped_by
-        return replace(
-            result, stopped_by=stopped, interrupted=stopped == "interrupt"
-        )
+        return replace(result, stopped_by=stopped, interrupted=stopped == "interrupt")
 
     def _counterexample(self, violation: Violation, outcome: Outcome) -> Counterexample:
         on_edge = violation.edge is not None
@@ -305,9 +308,7 @@ def _certificate(found: Found) -> Notes:
     return (("note.certificate", {"actions": length, "states": states}),)
 
 
-def _last_edge(
-    start: StartSubject, config: Config, judge: Judge, hit: Hit
-) -> Violation | None:
+def _last_edge(start: StartSubject, config: Config, judge: Judge, hit: Hit) -> Violation | None:
     """What the last action of a hit breaks, judged on a new scheduler; None if nothing."""
     subject = start(config)
     seen = subject.observe()

@@ -1,4 +1,4 @@
-"""The gate before a reduction: is it exact on the same scope with one slot fewer?
+"""The gate before a reduction: it must be exact on the same scope with one slot fewer.
 
 Rules.
 1. A key passes if states that it takes for equal have equal futures: the same actions lead
@@ -70,8 +70,7 @@ def _same_without_ids(scope: Scope, make_search: MakeSearch) -> bool:
         verdicts: set[tuple[str, ...]] = set()
 
         def watch(_state: State, _what: Hashable, after: State, broken: tuple[str, ...]) -> None:
-            key = unlabelled(after)
-            states.add(frozenset(map(repr, key)) if isinstance(key, tuple) else key)
+            states.add(tuple(sorted(map(repr, unlabelled(after)))))
             verdicts.add(broken)
 
         return states, verdicts, make_search(scope, watch, ordered).run()

@@ -25,7 +25,8 @@ from schedproof.search.exhaustive.scopes import Scope
 from schedproof.search.exhaustive.space import CLOCK, EXTRAS, FREE, ROWS, State
 from schedproof.subjects.observation import Row
 
-KeyOf = Callable[[State], Hashable]
+Key = tuple[Hashable, ...]
+KeyOf = Callable[[State], Key]
 
 
 def reduced_key(scope: Scope, names: frozenset[str]) -> KeyOf | None:
@@ -34,13 +35,13 @@ def reduced_key(scope: Scope, names: frozenset[str]) -> KeyOf | None:
         return None
     tell = _row_teller(names)
     keep_clock, drop_finished = NO_CLOCK not in names, bool(names & {FINISHED, IDS})
-    menus = {slot: kinds for slot, kinds in enumerate(scope.slots)}
+    menus = dict(enumerate(scope.slots))
 
-    def key_of(state: State) -> Hashable:
+    def key_of(state: State) -> Key:
         clock = state[CLOCK]
         parts: list[Any] = [state[FREE], clock if keep_clock else None, state[EXTRAS]]
         unused = menus.copy()
-        told = []
+        told: list[tuple[int, Any]] = []
         for row in state[ROWS:]:
             unused.pop(row.request_id, None)
             if row.shown or not drop_finished:
@@ -71,7 +72,7 @@ def _row_teller(names: frozenset[str]) -> Callable[[Row, int], Hashable]:
             return row
         known = memo.get(row)
         if known is None:
-            without = left_out | ({"deadline_step"} if slack is not None else set())
+            without = left_out if slack is None else left_out | {"deadline_step"}
             pairs = zip(row.names, row.raw, strict=True)
             stays = tuple(pair for pair in pairs if pair[0] not in without)
             known = memo[row] = (stays, row.advanced)

@@ -103,7 +103,7 @@ class InPlace:
         pool = self._pool
         for request, row in zip(self._requests, self._rows, strict=True):
             pool[row.request_id] = (request, row)
-        requests = []
+        requests: list[Any] = []
         for row in target:
             request, holds = pool[row.request_id]
             if holds is not row:

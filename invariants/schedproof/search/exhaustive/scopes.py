@@ -13,7 +13,7 @@ Rules.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -140,7 +140,9 @@ def _parse(text: str, path: str) -> Scope:
         ) from None
     _validate(record, path)
     kinds = {name: Kind(name, **fields) for name, fields in record["menu"].items()}
-    slots = tuple(tuple(_kind(kinds, name, path) for name in slot) for slot in record.get("slots", ()))
+    slots = tuple(
+        tuple(_kind(kinds, name, path) for name in slot) for slot in record.get("slots", ())
+    )
     return Scope(
         name=record["name"],
         blocks=record["blocks"],
@@ -160,11 +162,14 @@ def _kind(kinds: Mapping[str, Kind], name: str, path: str) -> Kind:
 
 def _validate(record: Any, path: str) -> None:
     """Check a record against the schema; the first error is told with its place."""
-    import jsonschema  # only scopes and tests need it, and it takes a while to import
+    # Only scopes and tests need it, and it takes a while to import.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
 
     schema = json.loads((FOLDER / SCHEMA).read_text("utf-8"))
-    validator = jsonschema.Draft202012Validator(schema)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(record))
+    validator: Any = Draft202012Validator(schema)
+    choose: Callable[[Any], Any] = best_match
+    error = choose(validator.iter_errors(record))
     if error is not None:
         place = "/".join(map(str, error.absolute_path)) or "/"
         raise ScopeError("scope.invalid", path=path, place=place, error=error.message)
