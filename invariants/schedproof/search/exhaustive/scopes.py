@@ -13,7 +13,7 @@ Rules.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -164,12 +164,12 @@ def _validate(record: Any, path: str) -> None:
     """Check a record against the schema; the first error is told with its place."""
     # Only scopes and tests need it, and it takes a while to import.
     from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
+    from jsonschema import exceptions
 
     schema = json.loads((FOLDER / SCHEMA).read_text("utf-8"))
     validator: Any = Draft202012Validator(schema)
-    choose: Callable[[Any], Any] = best_match
-    error = choose(validator.iter_errors(record))
+    untyped: Any = exceptions  # its stubs name types that are not there
+    error = untyped.best_match(validator.iter_errors(record))
     if error is not None:
         place = "/".join(map(str, error.absolute_path)) or "/"
         raise ScopeError("scope.invalid", path=path, place=place, error=error.message)
