@@ -142,7 +142,7 @@ def test_a_complete_search_is_told_with_states_and_depth(clean_run: Make) -> Non
     )
     text = report(run)
     assert "✓ holds within bounds" in text
-    assert "complete search: 1,234 states, 4,321 actions, depth 12" in flat(text)
+    assert "exhaustive search: 1,234 states, 4,321 actions, depth 12" in flat(text)
     assert "Every state within these bounds was looked at." in text
 
 

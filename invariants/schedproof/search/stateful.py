@@ -20,7 +20,7 @@ import unittest
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import hypothesis
 import hypothesis.errors
@@ -227,7 +227,7 @@ def settings_of(profile: Profile, shrink: bool = True) -> hypothesis.settings:
         derandomize=False,
         print_blob=False,
         report_multiple_bugs=False,
-        suppress_health_check=tuple(HealthCheck.__members__.values()),
+        suppress_health_check=cast(list[HealthCheck], list(HealthCheck)),
         verbosity=Verbosity.quiet,
     )
 

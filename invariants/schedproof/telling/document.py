@@ -76,6 +76,7 @@ def _run(run: RunResult) -> dict[str, Any]:
         "examples": run.examples,
         "interrupted": run.interrupted,
         "stopped_by": run.stopped_by,
+        "restore": run.restore,
         "claims": [asdict(claim) for claim in run.claims],
         "trouble": None if run.trouble is None else _trouble(run.trouble),
         "notes": [
