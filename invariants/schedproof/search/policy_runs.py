@@ -22,6 +22,7 @@ from schedproof.search import isolation
 from schedproof.search.exhaustive.bfs import peak_mib
 from schedproof.search.exhaustive.exhaustive_search import Asked, search_exhaustively
 from schedproof.search.exhaustive.names import EXHAUSTIVE
+from schedproof.search.exhaustive.same_requests import with_proved_shortest
 from schedproof.search.isolation import Channel, Limits, Outcome
 from schedproof.search.outcomes import JsonValue
 from schedproof.search.profiles import Bounds, Profile
@@ -162,9 +163,10 @@ def _job(plan: Plan, search: str, policy: str) -> Callable[[Channel], JsonValue]
             memory = peak_mib() + plan.memory_mib * SHARE_FOR_STATES
             asked = replace(plan.asked, memory_mib=memory)
             return search_exhaustively(start, config, plan.claims, asked, channel).to_json()
-        return search_randomly(
+        found = search_randomly(
             start, config, plan.claims, plan.bounds, plan.profile, plan.seed, channel
-        ).to_json()
+        )
+        return with_proved_shortest(found, start, config, plan.claims, channel).to_json()
 
     return job
 

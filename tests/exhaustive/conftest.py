@@ -1,0 +1,145 @@
+"""Plain schedulers with one fault each, and exhaustive searches of them in this process.
+
+Rules. A fault is a piece of the plain scheduler's text and what stands in its place; it
+must be in the text exactly once. Everything here is a plain function or a table, which the
+tests import; a search goes through the same door as the command's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from schedmodel import POLICIES, DecodeSchedulerSim
+from schedproof.claims.catalogue import select
+from schedproof.search.exhaustive.exhaustive_search import (
+    Asked,
+    StartChapter,
+    search_exhaustively,
+)
+from schedproof.search.exhaustive.scopes import Scope, load_scope
+from schedproof.search.pace import Pace, Unhurried
+from schedproof.search.results import RunResult
+from schedproof.subjects.chapter import ChapterSubject, from_class
+from schedproof.subjects.contract import Config
+from schedproof.zoo import plain
+from schedproof.zoo.plain import PlainScheduler
+
+Edit = tuple[str, str]
+PLAIN = Path(plain.__file__).read_text(encoding="utf-8")
+MODEL = DecodeSchedulerSim
+BOTH = ("fixed_priority", "aging")
+assert {*BOTH} < {*POLICIES}
+
+_RETURN_OF_VICTIM = "        self.free_kv_blocks += victim.required_blocks\n"
+_FINISH = '        request.status = "finished"\n        self.free_kv_blocks +='
+_PREEMPTED = "        victim.preemptions += 1\n"
+_LOWER = "self._effective_priority(request) < self._effective_priority(challenger)"
+
+THE_FOUR: dict[str, tuple[Edit, int]] = {
+    "preemption zeroes the tokens": ((_PREEMPTED, _PREEMPTED + "        victim.generated_len = 0\n"), 5),
+    "a finish returns no blocks": ((_FINISH, _FINISH.replace("+=", "+= 0 *")), 3),
+    "pinned requests are preempted": (("            and request.preemptible\n", ""), 4),
+    "the second preemption returns no blocks": (
+        (
+            _RETURN_OF_VICTIM,
+            "        if victim.preemptions != 2:\n    " + _RETURN_OF_VICTIM,
+        ),
+        8,
+    ),
+}
+"""The faults whose shortest counterexamples eight independent tools agree on."""
+
+ZEROES, LEAKS, PINNED, SECOND = (edit for edit, _ in THE_FOUR.values())
+
+_WAITS = "            if request is not chosen:\n                request.wait_steps += 1\n"
+THE_SEVEN: dict[str, Edit] = {
+    "preemption zeroes the tokens": ZEROES,
+    "preemption returns the challenger's blocks": (
+        _RETURN_OF_VICTIM + "\n",
+        "        needed = [r for r in self.queue if not r.done and not r.admitted and r is not victim]\n"
+        "        self.free_kv_blocks += min(needed, key=self._schedule_key).required_blocks\n\n",
+    ),
+    "equals are preempted": (_LOWER, _LOWER.replace("<", "<=")),
+    "victims do not age": (_LOWER, "request.priority < challenger.priority"),
+    "the chosen one waits too": (_WAITS, "            request.wait_steps += 1\n"),
+    "preemption drops the deadline": (
+        _PREEMPTED,
+        _PREEMPTED + "        victim.deadline_step = None\n",
+    ),
+    "preemption resets the wait": (_PREEMPTED, _PREEMPTED + "        victim.wait_steps = 0\n"),
+}
+"""The one-line faults that pass all nine tests of the chapter."""
+
+_numbers = itertools.count()
+
+
+def planted(*edits: Edit) -> type[Any]:
+    """The plain scheduler with these changes to its text."""
+    text = PLAIN
+    for old, new in edits:
+        assert text.count(old) == 1, f"{text.count(old)} times in the plain scheduler: {old!r}"
+        text = text.replace(old, new)
+    module = ModuleType(f"planted_{next(_numbers)}")
+    sys.modules[module.__name__] = module  # where dataclasses look for it
+    exec(compile(text, module.__name__, "exec"), module.__dict__)
+    made: type[Any] = module.__dict__["PlainScheduler"]
+    return made
+
+
+def starter(target: type[Any]) -> StartChapter:
+    """Makes subjects of a class; those of one configuration share their rows."""
+    first: dict[Config, ChapterSubject] = {}
+
+    def start(config: Config) -> ChapterSubject:
+        if config not in first:
+            first[config] = ChapterSubject(from_class(target), config, issubclass(target, MODEL))
+        return first[config].fresh()
+
+    return start
+
+
+def config_of(scope: Scope, policy: str = "fixed_priority") -> Config:
+    return Config(policy, scope.blocks, scope.aging_interval)
+
+
+def search(
+    target: type[Any],
+    scope: Scope | str,
+    policy: str = "fixed_priority",
+    *,
+    reduce: Iterable[str] = (),
+    claims: tuple[str, ...] = (),
+    pace: Pace | None = None,
+    **asked: Any,
+) -> RunResult:
+    """Search exhaustively; `asked` are further fields of `Asked`."""
+    scope = load_scope(scope) if isinstance(scope, str) else scope
+    wanted = Asked(scope, reduce=frozenset(reduce), **asked)
+    config = config_of(scope, policy)
+    return search_exhaustively(
+        starter(target), config, select(claims), wanted, pace or Unhurried()
+    )
+
+
+def slots(name: str, count: int) -> Scope:
+    """A shipped scope with only its first slots."""
+    scope = load_scope(name)
+    return replace(scope, slots=scope.slots[:count])
+
+
+def counts(result: RunResult) -> tuple[int | None, int, int]:
+    """Distinct states, transitions and depth."""
+    return result.distinct_states, result.transitions, result.depth
+
+
+def lengths(result: RunResult) -> list[int]:
+    return [found.length for found in result.counterexamples]
+
+
+__all__ = ["MODEL", "PlainScheduler"]
