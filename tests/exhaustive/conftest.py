@@ -28,7 +28,6 @@ from schedproof.search.results import RunResult
 from schedproof.subjects.chapter import ChapterSubject, from_class
 from schedproof.subjects.contract import Config
 from schedproof.zoo import plain
-from schedproof.zoo.plain import PlainScheduler
 
 Edit = tuple[str, str]
 PLAIN = Path(plain.__file__).read_text(encoding="utf-8")
@@ -39,10 +38,14 @@ assert {*BOTH} < {*POLICIES}
 _RETURN_OF_VICTIM = "        self.free_kv_blocks += victim.required_blocks\n"
 _FINISH = '        request.status = "finished"\n        self.free_kv_blocks +='
 _PREEMPTED = "        victim.preemptions += 1\n"
+_PREEMPTS = "            self._preempt(victim)\n"
 _LOWER = "self._effective_priority(request) < self._effective_priority(challenger)"
 
 THE_FOUR: dict[str, tuple[Edit, int]] = {
-    "preemption zeroes the tokens": ((_PREEMPTED, _PREEMPTED + "        victim.generated_len = 0\n"), 5),
+    "preemption zeroes the tokens": (
+        (_PREEMPTED, _PREEMPTED + "        victim.generated_len = 0\n"),
+        5,
+    ),
     "a finish returns no blocks": ((_FINISH, _FINISH.replace("+=", "+= 0 *")), 3),
     "pinned requests are preempted": (("            and request.preemptible\n", ""), 4),
     "the second preemption returns no blocks": (
@@ -61,9 +64,9 @@ _WAITS = "            if request is not chosen:\n                request.wait_st
 THE_SEVEN: dict[str, Edit] = {
     "preemption zeroes the tokens": ZEROES,
     "preemption returns the challenger's blocks": (
-        _RETURN_OF_VICTIM + "\n",
-        "        needed = [r for r in self.queue if not r.done and not r.admitted and r is not victim]\n"
-        "        self.free_kv_blocks += min(needed, key=self._schedule_key).required_blocks\n\n",
+        _PREEMPTS,
+        _PREEMPTS
+        + "            self.free_kv_blocks += chosen.required_blocks - victim.required_blocks\n",
     ),
     "equals are preempted": (_LOWER, _LOWER.replace("<", "<=")),
     "victims do not age": (_LOWER, "request.priority < challenger.priority"),
@@ -122,9 +125,7 @@ def search(
     scope = load_scope(scope) if isinstance(scope, str) else scope
     wanted = Asked(scope, reduce=frozenset(reduce), **asked)
     config = config_of(scope, policy)
-    return search_exhaustively(
-        starter(target), config, select(claims), wanted, pace or Unhurried()
-    )
+    return search_exhaustively(starter(target), config, select(claims), wanted, pace or Unhurried())
 
 
 def slots(name: str, count: int) -> Scope:
@@ -140,6 +141,3 @@ def counts(result: RunResult) -> tuple[int | None, int, int]:
 
 def lengths(result: RunResult) -> list[int]:
     return [found.length for found in result.counterexamples]
-
-
-__all__ = ["MODEL", "PlainScheduler"]

@@ -36,10 +36,16 @@ class Kind(str, Enum):
 
 
 class Over(str, Enum):
-    """What a predicate looks at: one `Change`, one `Edge`, or one finished `Run`."""
+    """What a predicate looks at: one `Change`, one `Edge`, or one finished `Run`.
+
+    A predicate over steps, or over steps that preempt, answers None on every other edge, so
+    nobody need ask it there.
+    """
 
     CHANGE = "change"
     EDGE = "edge"
+    STEP = "step"
+    PREEMPTION = "preemption"
     RUN = "run"
 
     __str__ = str.__str__

@@ -50,8 +50,10 @@ class Judge:
     def __init__(self, claims: Sequence[Claim]) -> None:
         self.claims = in_telling_order(claims)
         self._bits = {claim.id: 1 << i for i, claim in enumerate(self.claims)}
-        self._over_edges = self._questions(Over.EDGE)
-        self._over_changes = self._questions(Over.CHANGE)
+        self._of_any_edge = self._questions(Over.EDGE)
+        self._of_steps = self._of_any_edge + self._questions(Over.STEP)
+        self._of_preemptions = self._of_steps + self._questions(Over.PREEMPTION)
+        self._of_changes = self._questions(Over.CHANGE)
         self._changes: dict[Change, Judgement] = {}
         self._edges: dict[Hashable, Judgement] = {}
         self._hits: dict[int, int] = {}
@@ -79,11 +81,14 @@ class Judge:
 
     def ask(self, edge: Edge) -> Judgement:
         """The judgement of an edge, neither remembered nor counted."""
-        exercised, broken = _answers(self._over_edges, edge)
+        questions = self._of_any_edge
+        if edge.stepped:
+            questions = self._of_preemptions if edge.victims else self._of_steps
+        exercised, broken = _answers(questions, edge)
         for change in edge.changes:
             below = self._changes.get(change)
             if below is None:
-                below = self._changes[change] = _answers(self._over_changes, change)
+                below = self._changes[change] = _answers(self._of_changes, change)
             exercised |= below.exercised
             broken += below.broken
         return Judgement(exercised, self._in_order(broken) if broken else ())

@@ -83,7 +83,7 @@ def _reach(name: str, predicate: Callable[[Edge], Judged], *policies: str) -> Cl
         f"REACH-{name}",
         Kind.SOMETIMES,
         GENERAL,
-        Over.EDGE,
+        Over.STEP,
         predicate,
         "guard against vacuous runs",
         needs(Feature.LIFECYCLE, Feature.SINGLE_STEP, Feature.ADMISSION_PREEMPTION),
