@@ -13,15 +13,16 @@ class InvalidInput(ValueError):
     """A value that the model does not take; `field`, `value` and `allowed` say which and why."""
 
     def __init__(self, field: str, value: object, allowed: str) -> None:
-        try:
-            shown = repr(value)
-        except Exception:  # an int of thousands of digits, or whatever a caller thought of
-            shown = f"a value of type {type(value).__name__} that cannot be shown"
-        super().__init__(f"{field} must be {allowed}, got {shown}")
+        super().__init__(field, value, allowed)
         self.field, self.value, self.allowed = field, value, allowed
 
-    def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, object, str]]:
-        return type(self), (self.field, self.value, self.allowed)
+    def __str__(self) -> str:
+        # Worked out when somebody reads it: a search has its calls refused by the million.
+        try:
+            shown = repr(self.value)
+        except Exception:  # an int of thousands of digits, or whatever a caller thought of
+            shown = f"a value of type {type(self.value).__name__} that cannot be shown"
+        return f"{self.field} must be {self.allowed}, got {shown}"
 
 
 class IllegalTransition(Exception):

@@ -7,16 +7,16 @@ and nothing is converted: 2.0 is not 2. Checks never change anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from schedmodel.errors import InvalidInput
 
 
 def whole_number(field: str, value: object, at_least: int | None = None) -> int:
     """`value` when it is an int (not a bool) and not below `at_least`."""
-    allowed = "a whole number" if at_least is None else f"a whole number, at least {at_least}"
     if type(value) is not int or (at_least is not None and value < at_least):
-        raise InvalidInput(field, value, allowed)
+        bound = "" if at_least is None else f", at least {at_least}"
+        raise InvalidInput(field, value, f"a whole number{bound}")
     return value
 
 
@@ -27,11 +27,10 @@ def truth_value(field: str, value: object) -> bool:
     return value
 
 
-def one_of(field: str, value: object, names: Iterable[str]) -> str:
+def one_of(field: str, value: object, names: Collection[str]) -> str:
     """`value` when it is one of `names`."""
-    known = tuple(names)
-    if type(value) is not str or value not in known:
-        raise InvalidInput(field, value, "one of " + ", ".join(known))
+    if type(value) is not str or value not in names:
+        raise InvalidInput(field, value, "one of " + ", ".join(names))
     return value
 
 

@@ -142,6 +142,7 @@ class Search:
         self._at = (0, STEP_CODE)
         self._seen: set[Hashable] = set()
         self._wrong: dict[tuple[str, int], Enqueue] = {}
+        self._size_probes = [self._probe_of(name, 0) for name in SIZES]
         self.outcome = Outcome()
 
     @property
@@ -190,8 +191,7 @@ class Search:
 
     def _probes(self, state: State) -> list[Enqueue]:
         """Enqueues that must be refused in this state."""
-        probes = [self._probe_of(name, 0) for name in SIZES]
-        probes.append(self._probe_of("deadline_step", state[CLOCK]))
+        probes = [*self._size_probes, self._probe_of("deadline_step", state[CLOCK])]
         rows = state[ROWS:]
         for finished in (False, True):
             for row in rows:
@@ -228,7 +228,8 @@ class Search:
         outcome, options = self.outcome, self._options
         level, base = [start], 0
         while level and (options.max_depth is None or outcome.depth < options.max_depth):
-            outcome.certified_states = base + len(level)
+            if not outcome.hits:
+                outcome.certified_states = base + len(level)
             following = self._expand(level, base)
             if outcome.hits and not options.keep_going:
                 outcome.stopped_by = "violation"

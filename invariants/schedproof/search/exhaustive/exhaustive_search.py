@@ -18,6 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from schedmodel.scheduler import DecodeSchedulerSim
@@ -50,6 +51,7 @@ from schedproof.subjects.contract import (
 from schedproof.subjects.places import StopSubject
 
 StartChapter = Callable[[Config], ChapterSubject]
+SpaceKind = type[InPlace] | type[ByReplay]
 Notes = tuple[tuple[str, dict[str, Any]], ...]
 
 
@@ -171,9 +173,10 @@ class _Searcher:
         if self._reduce:
             names = ", ".join(sorted(self._reduce))
             smaller = gate.smaller(self._asked.scope)
-            passed = gate.passes(self._reduce, smaller, self._gate_search)
+            passed = self._passes_gate(smaller)
             slots = {"reduction": names, "slots": len(smaller.slots)}
-            notes = (("note.gate_passed" if passed else "note.gate_failed", slots),)
+            if passed or not self._is_stopped():
+                notes = (("note.gate_passed" if passed else "note.gate_failed", slots),)
             self._reduce = self._reduce if passed else frozenset[str]()
         found = self._explore()
         if found.violations and self._reduce:
@@ -181,20 +184,39 @@ class _Searcher:
         return self._told(replace(blank, identity=self.identity, notes=notes), found), found
 
     def _exactly(self, found: Found) -> Found:
-        """The shortest under the full key, no longer than what the reduced one found."""
-        depth = len(found.violations[0].actions)
-        self._reduce = frozenset[str]()
-        self._options = replace(self._options, max_depth=depth)
-        return self._explore()
+        """The shortest under the full key, no longer than what the reduced one found.
 
-    def _gate_search(self, scope: Scope, watch: Watch | None, in_id_order: bool) -> Search:
-        options = Options(keep_going=True, probing=False, in_id_order=in_id_order)
+        Where that search is stopped, or the claim is about whole runs, the found one stands.
+        """
+        reduced, self._reduce = self._reduce, frozenset[str]()
+        options = self._options
+        longest = max(len(violation.actions) for violation in found.violations)
+        self._options = replace(options, max_depth=longest)
+        exact = self._explore()
+        if exact.violations:
+            return exact
+        self._reduce, self._options = reduced, options
+        return found
+
+    def _passes_gate(self, scope: Scope) -> bool:
         try:
-            space: Space = InPlace(self._subject, self._by_id)
-        except NotFlat:
-            space = ByReplay(self._subject, self._by_id)
+            return gate.passes(self._reduce, scope, partial(self._gate_search, InPlace))
+        except (NotFlat, TypeError):
+            return gate.passes(self._reduce, scope, partial(self._gate_search, ByReplay))
+
+    def _gate_search(
+        self, kind: SpaceKind, scope: Scope, watch: Watch | None, in_id_order: bool
+    ) -> Search:
+        options = Options(keep_going=True, probing=False, in_id_order=in_id_order)
+        space: Space = kind(self._subject, self._by_id)
         judge = Judge(self.claims)
-        return Search(space, scope, self._config, judge, self._pace, options, watch=watch)
+        self._search = search = Search(
+            space, scope, self._config, judge, self._pace, options, watch=watch
+        )
+        return search
+
+    def _is_stopped(self) -> bool:
+        return self._pace.interrupted or time.monotonic() > self._pace.deadline
 
     def _explore(self) -> Found:
         try:
@@ -203,7 +225,7 @@ class _Searcher:
             # Something is hidden, or is of a kind that only observing can tell of.
             return self._explore_in(ByReplay)
 
-    def _explore_in(self, kind: type[InPlace] | type[ByReplay]) -> Found:
+    def _explore_in(self, kind: SpaceKind) -> Found:
         space: Space = kind(self._subject, self._by_id)
         judge = Judge(self.claims)
         self._search = search = Search(
@@ -252,7 +274,7 @@ class _Searcher:
         if not outcome.undrained:
             judge.count("LIVE-1", outcome.steps_served)
         for path in (*outcome.undrained, *outcome.deepest):
-            if self._pace.interrupted or time.monotonic() > self._pace.deadline:
+            if self._is_stopped():
                 break
             run_judge = Judge(self.claims)
             violation = attempt(self._start, self._config, run_judge, path)
@@ -278,15 +300,23 @@ class _Searcher:
             return replace(
                 result,
                 counterexamples=tuple(self._counterexample(v, outcome) for v in found.violations),
-                notes=(*result.notes, *_certificate(found)),
+                notes=(*result.notes, *self._certificate(found)),
             )
         stopped = None if outcome.complete else outcome.stopped_by
         return replace(result, stopped_by=stopped, interrupted=stopped == "interrupt")
 
     def _counterexample(self, violation: Violation, outcome: Outcome) -> Counterexample:
-        on_edge = violation.edge is not None
-        shortest = on_edge and (outcome.probed_all or not violation.claim.id.startswith("INPUT"))
+        exact = violation.edge is not None and not self._reduce
+        shortest = exact and (outcome.probed_all or not violation.claim.id.startswith("INPUT"))
         return counterexample(self._start, violation, "exhaustive", shortest)
+
+    def _certificate(self, found: Found) -> Notes:
+        """That nothing shorter breaks anything, and how many states say so."""
+        if found.violations[0].edge is None or self._reduce:
+            return ()
+        length = len(found.violations[0].actions) - 1
+        states = found.outcome.certified_states
+        return (("note.certificate", {"actions": length, "states": states}),)
 
     def _verdict(self, found: Found) -> str:
         if found.violations:
@@ -297,15 +327,6 @@ class _Searcher:
         if self._reduce or not exact:
             return Verdict.NO_VIOLATION_REDUCED.value
         return Verdict.HOLDS_WITHIN_BOUNDS.value
-
-
-def _certificate(found: Found) -> Notes:
-    """That nothing shorter breaks anything, and how many states say so."""
-    if found.violations[0].edge is None:
-        return ()
-    length = len(found.violations[0].actions) - 1
-    states = found.outcome.certified_states
-    return (("note.certificate", {"actions": length, "states": states}),)
 
 
 def _last_edge(start: StartSubject, config: Config, judge: Judge, hit: Hit) -> Violation | None:

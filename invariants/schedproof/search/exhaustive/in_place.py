@@ -33,6 +33,7 @@ from schedproof.search.exhaustive.space import (
 )
 from schedproof.subjects.actions import Enqueue
 from schedproof.subjects.chapter import ATOMS, ATTRIBUTES, OUR_NAMES, ChapterSubject, read_ours
+from schedproof.subjects.freezing import stored as all_stored
 from schedproof.subjects.observation import Row
 
 Values = tuple[Any, ...]
@@ -151,10 +152,18 @@ class InPlace:
 
     def refused_and_unchanged(self, probes: Sequence[Enqueue]) -> bool:
         """Whether all of these are refused and leave the entered state as it was."""
-        accepted = False
+        enqueue, calls, refused = self._scheduler.enqueue, self._calls, 0
         for probe in probes:
-            accepted = self._accepts(probe) or accepted
-        return not accepted and self._read() == self._entered and not self._scheduler.timeline
+            calls.action += 1
+            try:
+                enqueue(**probe.__dict__)
+            except ValueError:
+                refused += 1
+            except (Exception, SystemExit) as error:
+                self._subject.fail("enqueue", error)
+        if refused < len(probes) or self._scheduler.timeline:
+            return False
+        return self._read() == self._entered
 
     # -- seeing --------------------------------------------------------------
 
@@ -241,6 +250,8 @@ class TheirMemory:
         stored = getattr(scheduler, "__dict__", None)
         if stored is None or not all(name in stored for name in ATTRIBUTES):
             raise NotFlat
+        if len(all_stored(scheduler)) != len(stored):
+            raise NotFlat  # more lies in slots
         if type(stored["queue"]) is not list or type(stored["timeline"]) is not list:
             raise NotFlat
         self._stored: dict[str, Any] = stored
@@ -260,7 +271,8 @@ class TheirMemory:
         """The names of the values, which must be atoms and named as all others are."""
         names = tuple(request.__dict__)
         self._names = self._names or names
-        if names != self._names or not all(isinstance(value, ATOMS) for value in values):
+        hidden = len(all_stored(request)) != len(names)  # in slots
+        if hidden or names != self._names or not all(isinstance(value, ATOMS) for value in values):
             raise NotFlat
         return names
 
@@ -287,4 +299,7 @@ class TheirMemory:
             raise NotFlat
         if not self.extra_names:
             return ()
-        return tuple([stored[name] for name in self.extra_names])
+        try:
+            return tuple([stored[name] for name in self.extra_names])
+        except KeyError:
+            raise NotFlat from None
