@@ -189,13 +189,11 @@ class _Searcher:
         Where that search is stopped, or the claim is about whole runs, the found one stands.
         """
         reduced, self._reduce = self._reduce, frozenset[str]()
-        options = self._options
         longest = max(len(violation.actions) for violation in found.violations)
-        self._options = replace(options, max_depth=longest)
-        exact = self._explore()
+        exact = self._explore(longest)
         if exact.violations:
             return exact
-        self._reduce, self._options = reduced, options
+        self._reduce = reduced
         return found
 
     def _passes_gate(self, scope: Scope) -> bool:
@@ -218,14 +216,14 @@ class _Searcher:
     def _is_stopped(self) -> bool:
         return self._pace.interrupted or time.monotonic() > self._pace.deadline
 
-    def _explore(self) -> Found:
+    def _explore(self, max_depth: int | None = None) -> Found:
         try:
-            return self._explore_in(InPlace)
+            return self._explore_in(InPlace, max_depth)
         except (NotFlat, TypeError):
             # Something is hidden, or is of a kind that only observing can tell of.
-            return self._explore_in(ByReplay)
+            return self._explore_in(ByReplay, max_depth)
 
-    def _explore_in(self, kind: SpaceKind) -> Found:
+    def _explore_in(self, kind: SpaceKind, max_depth: int | None) -> Found:
         space: Space = kind(self._subject, self._by_id)
         judge = Judge(self.claims)
         self._search = search = Search(
@@ -234,7 +232,7 @@ class _Searcher:
             self._config,
             judge,
             self._pace,
-            replace(self._options, in_id_order=ARRIVALS in self._reduce),
+            replace(self._options, in_id_order=ARRIVALS in self._reduce, max_depth=max_depth),
             reduced_key(self._asked.scope, self._reduce),
             self._spot_check if kind is InPlace else None,
         )
