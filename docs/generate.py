@@ -1,0 +1,200 @@
+"""The parts of the documents that can be derived: `python docs/generate.py` renews them.
+
+Rules. Such a part stands between `<!-- generated: NAME -->` and `<!-- end -->`. NAME is a
+maker of this file and its arguments, and the maker's text replaces whatever stands there.
+Nothing else of a document is touched. A test compares every part with what is made now, so
+a document cannot tell of another command than the one that is there. Times are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from schedmodel import POLICIES
+from schedmodel.diagrams import mermaid
+from schedproof.claims.catalogue import CLAIMS
+from schedproof.claims.claim import Claim
+from schedproof.search.results import EXIT_CODES, INTERRUPTED, USAGE, Verdict
+from schedproof.settings import ENVIRONMENT, OPTIONS
+from schedproof.telling.messages import join, tell
+from schedproof.telling.story import title_of
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PART = re.compile(r"(<!-- generated: (?P<name>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+LOST_PROGRESS = "examples/lost_progress.py:LostProgress --policy fixed_priority"
+TRAP = "examples/leak_after_deadlines.py:LeakAfterDeadlines --policy fixed_priority"
+COMMAND_ONLY = ("target", "lang", "quiet")
+"""Options that are neither searched with nor told by `help.check` under their own name."""
+
+
+def main() -> None:
+    """Renew every part of every document."""
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        renewed = renew(text)
+        if renewed != text:
+            document.write_text(renewed, encoding="utf-8")
+            sys.stdout.write(f"renewed {document.relative_to(ROOT)}\n")
+
+
+def renew(text: str) -> str:
+    """A document's text with every generated part made anew."""
+    return PART.sub(lambda part: f"{part[1]}{make(part['name'])}\n{part[3]}", text)
+
+
+def make(name: str) -> str:
+    """The part of that name: a maker and its arguments."""
+    maker, *arguments = name.split()
+    return MAKERS[maker](*arguments)
+
+
+# -- what the command says ---------------------------------------------------
+
+
+def run_check(words: str) -> subprocess.CompletedProcess[str]:
+    """`schedproof check` with these words, in the project's folder, away from all settings."""
+    ours = ("SCHEDPROOF_", "LC_", "LANG", "COLUMNS")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    command = [sys.executable, "-m", "schedproof", "check", *words.split()]
+    return subprocess.run(
+        command, cwd=ROOT, env=env, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+
+
+def trace(lang: str) -> str:
+    """The command on the broken example, as the reader types it, and all that it prints."""
+    said = f"{LOST_PROGRESS} --lang zh" if lang == "zh" else LOST_PROGRESS
+    printed = without_times(run_check(said).stdout)
+    return f"```console\n$ python3 dev.py check {said}\n{printed}\n```"
+
+
+def without_times(text: str) -> str:
+    """A report less the column of seconds and the seconds of its last line."""
+    title, head, *rest = text.rstrip().split("\n")
+    lines = [title, re.sub(r" +\S+$", "", head), *(re.sub(r" +\d+\.\d$", "", row) for row in rest)]
+    return re.sub(r"\s*·\s+\d+\.\d (s|秒)$", "", "\n".join(lines))
+
+
+def trap() -> str:
+    """The same broken scheduler under the full key and under a reduced one."""
+    rows = []
+    for reduction in ("", " --reduce finished"):
+        answer = run_check(f"{TRAP}{reduction} --json")
+        (run,) = json.loads(answer.stdout)["runs"]
+        found = run["verdict"] == Verdict.VIOLATED.value
+        verdict = tell("en")(f"verdict.{run['verdict']}")
+        command = f"`schedproof check {TRAP}{reduction}`"
+        rows.append((command, verdict, number(run["distinct_states"]), answer.returncode, found))
+    return markdown_table(
+        ("command", "verdict", "states", "exit code"), [row[:-1] for row in rows], right=(2, 3)
+    )
+
+
+# -- tables of the catalogue -------------------------------------------------
+
+
+def exits(lang: str) -> str:
+    """The exit codes and what they say."""
+    say = tell(lang)
+    codes = sorted({USAGE, INTERRUPTED, *EXIT_CODES.values()})
+    head = {"en": ("exit code", "what it says"), "zh": ("退出码", "含义")}[lang]
+    return markdown_table(head, [(code, say(f"exit.{code}")) for code in codes], right=(0,))
+
+
+def verdicts(lang: str) -> str:
+    """The verdicts, as they are told and as JSON has them, with their exit codes."""
+    say = tell(lang)
+    head = {"en": ("verdict", "in JSON", "exit code", "what it says")}
+    head["zh"] = ("结论", "JSON 中的值", "退出码", "含义")
+    rows = [
+        (say(f"verdict.{v}"), f"`{v.value}`", EXIT_CODES[v], say(f"verdict.{v}.means"))
+        for v in Verdict
+    ]
+    return markdown_table(head[lang], rows, right=(2,))
+
+
+def options() -> str:
+    """The options of `check`: on the command line, in the environment, in the settings."""
+    say = tell("en")
+    rows = []
+    for name, option in OPTIONS.items():
+        flag = f"`--{name.replace('_', '-')}`" if name != "target" else "`TARGET`"
+        help_text = say(f"help.check.{name}")
+        rows.append((flag, f"`{ENVIRONMENT}{name.upper()}`", f"`{name}`", help_text))
+        _ = option
+    head = ("option", "in the environment", "in `[tool.schedproof]`", "what it does")
+    return markdown_table(head, rows)
+
+
+def claims(lang: str) -> str:
+    """Every claim in full."""
+    return "\n\n".join(claim_section(claim, lang) for claim in CLAIMS)
+
+
+def claim_section(claim: Claim, lang: str) -> str:
+    """One claim: its sentence, and the rest as a list."""
+    say = tell(lang)
+    colon = {"en": ": ", "zh": "："}[lang]
+    kind = say(f"kind.{claim.kind}")
+    pairs = [(say(f"page.{n}"), say(f"claim.{claim.id}.{n}")) for n in ("why", "leaves_out", "rule")]
+    pairs.append((say("page.kind"), f"{kind}{colon}{say(f'kind.{claim.kind}.means')}"))
+    pairs.append((say("page.scope"), say(f"scope.{claim.scope}")))
+    if claim.policies is not None:
+        pairs.append((say("page.policies"), join(say, "comma", sorted(claim.policies))))
+    needed = sorted(say(f"feature.{feature}") for feature in claim.needs)
+    pairs.append((say("page.needs"), join(say, "semicolon", needed)))
+    pairs.append((say("page.source"), claim.source))
+    told = "\n".join(f"- *{label}*{colon}{text}" for label, text in pairs if text)
+    sentence = say(f"claim.{claim.id}.sentence")
+    return f"### {claim.id}\n\n**{title_of(say, claim.id)}**\n\n{sentence}\n\n{told}"
+
+
+# -- the model and the scopes ------------------------------------------------
+
+
+def lifecycle() -> str:
+    """The lifecycle as GitHub draws it."""
+    return f"```mermaid\n{mermaid()}```"
+
+
+def keys(lang: str) -> str:
+    """What each policy sorts by."""
+    head = {"en": ("policy", "key, smallest first"), "zh": ("策略", "排序键，小者优先")}[lang]
+    rows = [(f"`{name}`", f"`({', '.join(p.columns)})`") for name, p in POLICIES.items()]
+    return markdown_table(head, rows)
+
+
+# -- Markdown ----------------------------------------------------------------
+
+
+def number(value: int) -> str:
+    """A number with its thousands apart."""
+    return f"{value:,}"
+
+
+def markdown_table(
+    head: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int] = ()
+) -> str:
+    """A table; the columns named in `right` hold numbers."""
+    rule = ["---:" if place in right else "---" for place in range(len(head))]
+    cells = [head, rule, *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+MAKERS: dict[str, Callable[..., str]] = {
+    maker.__name__: maker
+    for maker in (trace, trap, exits, verdicts, options, claims, lifecycle, keys)
+}
+
+
+if __name__ == "__main__":
+    main()
