@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ from schedmodel import POLICIES
 from schedmodel.diagrams import mermaid
 from schedproof.claims.catalogue import CLAIMS
 from schedproof.claims.claim import Claim
+from schedproof.search.exhaustive import scopes
 from schedproof.search.results import EXIT_CODES, INTERRUPTED, USAGE, Verdict
-from schedproof.settings import ENVIRONMENT, OPTIONS
+from schedproof.settings import OPTIONS, Option
 from schedproof.telling.messages import join, tell
 from schedproof.telling.story import title_of
 
@@ -32,8 +34,7 @@ PART = re.compile(r"(<!-- generated: (?P<name>[^>]+?) -->\n).*?(<!-- end -->)", 
 
 LOST_PROGRESS = "examples/lost_progress.py:LostProgress --policy fixed_priority"
 TRAP = "examples/leak_after_deadlines.py:LeakAfterDeadlines --policy fixed_priority"
-COMMAND_ONLY = ("target", "lang", "quiet")
-"""Options that are neither searched with nor told by `help.check` under their own name."""
+MANIFEST = ROOT / "tests" / "exhaustive" / "manifest.json"
 
 
 def main() -> None:
@@ -84,19 +85,33 @@ def without_times(text: str) -> str:
     return re.sub(r"\s*·\s+\d+\.\d (s|秒)$", "", "\n".join(lines))
 
 
-def trap() -> str:
-    """The same broken scheduler under the full key and under a reduced one."""
-    rows = []
+def trap(lang: str) -> str:
+    """The same broken scheduler under the full key and under a reduced one, as commands say."""
+    parts = []
     for reduction in ("", " --reduce finished"):
-        answer = run_check(f"{TRAP}{reduction} --json")
-        (run,) = json.loads(answer.stdout)["runs"]
-        found = run["verdict"] == Verdict.VIOLATED.value
-        verdict = tell("en")(f"verdict.{run['verdict']}")
-        command = f"`schedproof check {TRAP}{reduction}`"
-        rows.append((command, verdict, number(run["distinct_states"]), answer.returncode, found))
-    return markdown_table(
-        ("command", "verdict", "states", "exit code"), [row[:-1] for row in rows], right=(2, 3)
-    )
+        answer = _trap(reduction)
+        document = json.loads(answer.stdout)
+        (run,) = document["runs"]
+        verdict = tell(lang)(f"verdict.{run['verdict']}")
+        examples = [(found["claim"], found["length"]) for found in document["counterexamples"]]
+        found = "".join(TRAP_FOUND[lang].format(*example) for example in examples) or "–"
+        states = number(run["distinct_states"])
+        parts.append((f"`{reduction.strip() or '–'}`", verdict, found, states, answer.returncode))
+    command = f"```sh\nschedproof check {TRAP}{{}}\n```"
+    commands = command.format("") + "\n" + command.format(" --reduce finished")
+    return f"{commands}\n\n{markdown_table(TRAP_HEAD[lang], parts, right=(3, 4))}"
+
+
+@cache
+def _trap(reduction: str) -> subprocess.CompletedProcess[str]:
+    return run_check(f"{TRAP}{reduction} --json")
+
+
+TRAP_HEAD = {
+    "en": ("option", "verdict", "what it found", "states", "exit code"),
+    "zh": ("选项", "结论", "发现", "状态数", "退出码"),
+}
+TRAP_FOUND = {"en": "{} broken after {} actions", "zh": "{} 在 {} 个动作后被破坏"}
 
 
 # -- tables of the catalogue -------------------------------------------------
@@ -123,16 +138,22 @@ def verdicts(lang: str) -> str:
 
 
 def options() -> str:
-    """The options of `check`: on the command line, in the environment, in the settings."""
-    say = tell("en")
+    """The options of `check`: as arguments, in the settings, and what they do."""
     rows = []
     for name, option in OPTIONS.items():
-        flag = f"`--{name.replace('_', '-')}`" if name != "target" else "`TARGET`"
-        help_text = say(f"help.check.{name}")
-        rows.append((flag, f"`{ENVIRONMENT}{name.upper()}`", f"`{name}`", help_text))
-        _ = option
-    head = ("option", "in the environment", "in `[tool.schedproof]`", "what it does")
-    return markdown_table(head, rows)
+        flag = "`TARGET`" if name == "target" else f"`--{name.replace('_', '-')}`"
+        rows.append((flag, f"`{name}`", default_of(option), tell("en")(f"help.check.{name}")))
+    return markdown_table(("option", "in `[tool.schedproof]`", "default", "what it does"), rows)
+
+
+def default_of(option: Option) -> str:
+    """An option's default as it would be typed; a dash where it depends or is nothing."""
+    value = option.default
+    if value is None or value == () or value is False:
+        return "–"
+    if value == tuple(POLICIES):
+        return "`all`"
+    return f"`{value:g}`" if isinstance(value, (int, float)) else f"`{value}`"
 
 
 def claims(lang: str) -> str:
@@ -145,7 +166,8 @@ def claim_section(claim: Claim, lang: str) -> str:
     say = tell(lang)
     colon = {"en": ": ", "zh": "："}[lang]
     kind = say(f"kind.{claim.kind}")
-    pairs = [(say(f"page.{n}"), say(f"claim.{claim.id}.{n}")) for n in ("why", "leaves_out", "rule")]
+    told_first = ("why", "leaves_out", "rule")
+    pairs = [(say(f"page.{name}"), say(f"claim.{claim.id}.{name}")) for name in told_first]
     pairs.append((say("page.kind"), f"{kind}{colon}{say(f'kind.{claim.kind}.means')}"))
     pairs.append((say("page.scope"), say(f"scope.{claim.scope}")))
     if claim.policies is not None:
@@ -164,6 +186,32 @@ def claim_section(claim: Claim, lang: str) -> str:
 def lifecycle() -> str:
     """The lifecycle as GitHub draws it."""
     return f"```mermaid\n{mermaid()}```"
+
+
+def shipped() -> str:
+    """The scopes that come with the package."""
+    rows = []
+    for name in scopes.shipped():
+        scope = scopes.load_scope(name)
+        about = json.loads((scopes.FOLDER / f"{name}.json").read_text("utf-8"))["about"]
+        size = scope.active or len(scope.slots)
+        rows.append((f"`{name}`", scope.arrivals, size, scope.blocks, about))
+    head = ("scope", "arrivals", "requests", "blocks", "what it is for")
+    return markdown_table(head, rows, right=(2, 3))
+
+
+def counts() -> str:
+    """The manifest's figures for the built-in model under its own exact key."""
+    records = json.loads(MANIFEST.read_text("utf-8"))["configurations"]
+    numbers = ("distinct_states", "transitions", "depth")
+    rows = [
+        (f"`{r['scope']}`", f"`{r['policy']}`", *(number(r[name]) for name in numbers))
+        for r in records
+        if r["target"] == "model" and not r["reduce"]
+    ]
+    in_turn = list(dict.fromkeys(scope for scope, *_ in rows))
+    rows.sort(key=lambda row: in_turn.index(row[0]))
+    return markdown_table(("scope", "policy", "states", "transitions", "depth"), rows, (2, 3, 4))
 
 
 def keys(lang: str) -> str:
@@ -192,7 +240,7 @@ def markdown_table(
 
 MAKERS: dict[str, Callable[..., str]] = {
     maker.__name__: maker
-    for maker in (trace, trap, exits, verdicts, options, claims, lifecycle, keys)
+    for maker in (trace, trap, exits, verdicts, options, claims, lifecycle, shipped, counts, keys)
 }
 
 
