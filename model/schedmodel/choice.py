@@ -7,7 +7,9 @@ Rules.
 3. A victim holds blocks, is preemptible, is strictly less urgent than the challenger, and
    with its blocks the challenger fits. Among those: the lowest effective priority, then
    the most blocks, then the lowest id. There is never more than one.
-4. Nothing here changes anything. The scheduler acts on the choice, and the same functions
+4. Under a policy that reserves, the first candidate that is not admissible, but would fit
+   the pool alone, keeps it for itself: of those behind it only holders of blocks are served.
+5. Nothing here changes anything. The scheduler acts on the choice, and the same functions
    explain it afterwards, to people and to claims.
 """
 
@@ -66,8 +68,36 @@ def pick_victim(challenger: C, holders: Iterable[C], free: int, rank: Rank[C]) -
     return victim
 
 
+def first_admissible(
+    ordered: Iterable[C], holders: Sequence[C], free: int, rank: Rank[C], reserves: bool
+) -> tuple[C, C | None] | None:
+    """The first admissible candidate and its victim (None: no need); None if there is none.
+
+    `ordered` are the candidates in key order, at least down to the first of the `holders`.
+    """
+    walk = iter(ordered)
+    for challenger in walk:
+        if fits(challenger, free):
+            return challenger, None
+        victim = pick_victim(challenger, holders, free, rank)
+        if victim is not None:
+            return challenger, victim
+        if reserves and fits_alone(challenger, holders, free):
+            return next(((other, None) for other in walk if other.admitted), None)
+    return None
+
+
+def fits_alone(challenger: Candidate, holders: Sequence[Candidate], free: int) -> bool:
+    """Whether `challenger` would fit if all holders gave their blocks back."""
+    return challenger.required_blocks <= free + sum(h.required_blocks for h in holders)
+
+
 def choose(
-    candidates: list[RequestState], keys: list[Key], free: int, rank: RankOfRequest
+    candidates: list[RequestState],
+    keys: list[Key],
+    free: int,
+    rank: RankOfRequest,
+    reserves: bool = False,
 ) -> Choice | None:
     """The first admissible candidate and its victim (None: no need); None if there is none.
 
@@ -79,14 +109,8 @@ def choose(
     if fits(first, free):  # as in most steps: nobody has to be put in order then
         return first, None
     holders = [request for request in candidates if request._state in HOLDING]
-    for place in _in_key_order(candidates, keys):
-        challenger = candidates[place]
-        if fits(challenger, free):
-            return challenger, None
-        victim = pick_victim(challenger, holders, free, rank)
-        if victim is not None:
-            return challenger, victim
-    return None
+    ordered = map(candidates.__getitem__, _in_key_order(candidates, keys))
+    return first_admissible(ordered, holders, free, rank, reserves)
 
 
 def _in_key_order(candidates: list[RequestState], keys: list[Key]) -> list[int]:
@@ -130,13 +154,15 @@ class Passed:
     """Why a candidate before the chosen one could not be served.
 
     `needs` and `free` in KV blocks; `holders` in queue order, one obstacle each (the
-    first that applies, in the order of `Obstacle`).
+    first that applies, in the order of `Obstacle`). `reserved_for` is the id of the request
+    before it for which the pool is kept, None where none is: that reason comes first.
     """
 
     needs: int
     free: int
     effective_priority: int
     holders: tuple[Holder, ...]
+    reserved_for: int | None = None
 
 
 @dataclass(frozen=True)
@@ -197,14 +223,17 @@ def explain(
     keys: list[Key],
     free: int,
     rank: RankOfRequest,
+    reserves: bool = False,
 ) -> Why:
     """Why a step on these candidates serves whom it serves; takes what `choose` takes.
 
     Costs O(n^2) at worst: it is asked for when somebody wants to know, never on the way of
     a step.
     """
-    chosen, victim = choose(candidates, keys, free, rank) or (None, None)
+    chosen, victim = choose(candidates, keys, free, rank, reserves) or (None, None)
+    holding = [request for request in candidates if request.admitted]
     ahead: Key | None = None
+    keeper: int | None = None
     places: list[Place] = []
     for i in sorted(range(len(keys)), key=keys.__getitem__):
         request, key = candidates[i], keys[i]
@@ -215,8 +244,10 @@ def explain(
             ahead = key
             places.append(Place(request.request_id, key, "chosen"))
         else:
-            passed = _passed(request, candidates, free, rank)
+            passed = _passed(request, holding, free, rank, keeper)
             places.append(Place(request.request_id, key, "passed", passed))
+            if reserves and keeper is None and fits_alone(request, holding, free):
+                keeper = request.request_id
     outcome = "serves" if chosen is not None else "stuck" if candidates else "done"
     return Why(outcome, columns, tuple(places), _id(chosen), _id(victim))
 
@@ -228,14 +259,18 @@ def _first_difference(key: Key, ahead: Key) -> int | None:
 
 
 def _passed(
-    challenger: RequestState, requests: list[RequestState], free: int, rank: RankOfRequest
+    challenger: RequestState,
+    holding: list[RequestState],
+    free: int,
+    rank: RankOfRequest,
+    keeper: int | None,
 ) -> Passed:
     holders = tuple(
         Holder(other.request_id, other.required_blocks, rank(other), why)
-        for other in requests
-        if other.admitted and (why := obstacle(challenger, other, free, rank)) is not None
+        for other in holding
+        if (why := obstacle(challenger, other, free, rank)) is not None
     )
-    return Passed(challenger.required_blocks, free, rank(challenger), holders)
+    return Passed(challenger.required_blocks, free, rank(challenger), holders, keeper)
 
 
 def _id(request: RequestState | None) -> int | None:

@@ -1,4 +1,4 @@
-"""The four selection policies: who goes first, and who outranks whom.
+"""The selection policies, four to study and one answer: who goes first, who outranks whom.
 
 Rules.
 1. A policy answers two questions about a request: its `key` (the smallest goes first)
@@ -12,6 +12,12 @@ Rules.
    deadline can no longer be met. Waiting counts only under aging.
 4. Under fcfs the key is the order of arrival and all priorities are equal, so nobody is
    ever preempted.
+5. Each of these four can let a request wait for ever while others keep arriving, aging too:
+   phase and cache hit stand before its priority, and small requests overtake a large one for
+   which there is never room at once. reserved_aging is our answer to both. Effective priority
+   stands first in its key, and the first request for which there is no room reserves the pool:
+   nobody behind it is admitted until it is served, those who hold blocks go on. A request
+   larger than the pool reserves nothing. The price is room that stays empty meanwhile.
 
 A policy reads requests of any make that have the chapter's fields (`Ranked`): those of
 our scheduler, and the rows in which others are observed.
@@ -64,6 +70,10 @@ class FixedPriority:
     """The priority that was submitted."""
 
     name = "fixed_priority"
+    ages = False
+    """Whether waiting raises the effective priority."""
+    reserves = False
+    """Whether the first request without room keeps those behind it from being admitted."""
     columns: tuple[str, ...] = (
         "deadline_slack",
         "phase_rank",
@@ -94,6 +104,7 @@ class Aging(FixedPriority):
     """One more for every `aging_interval` steps of waiting."""
 
     name = "aging"
+    ages = True
 
     def effective_priority(self, request: Ranked) -> int:
         return request.priority + request.wait_steps // self.aging_interval
@@ -130,12 +141,33 @@ class Fcfs(FixedPriority):
         return (request.arrival_index,)
 
 
+class ReservedAging(Aging):
+    """Aged priority before all else, and the pool is kept for the first who finds no room."""
+
+    name = "reserved_aging"
+    reserves = True
+    columns = ("-effective_priority", "phase_rank", "cache_rank", "total_len", "request_id")
+
+    def key(self, request: Ranked, clock: int) -> Key:
+        return (
+            -self.effective_priority(request),
+            0 if request.phase == "prefill" else 1,
+            0 if request.cache_hit else 1,
+            request.total_len,
+            request.request_id,
+        )
+
+
 Policy = FixedPriority
 POLICIES: dict[str, type[Policy]] = {
     policy.name: policy for policy in (FixedPriority, Aging, Deadline, Fcfs)
 }
+"""The four that are compared with one another."""
+
+KNOWN_POLICIES: dict[str, type[Policy]] = {**POLICIES, ReservedAging.name: ReservedAging}
+"""All that a scheduler takes by name: the four, and the answer to their starvation."""
 
 
 def make_policy(name: str, aging_interval: int) -> Policy:
     """The policy of that name; an unknown name is a KeyError, checked by the caller."""
-    return POLICIES[name](aging_interval)
+    return KNOWN_POLICIES[name](aging_interval)

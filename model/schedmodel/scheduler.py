@@ -10,7 +10,8 @@ Rules.
 4. A refused call changes nothing.
 
 `DecodeSchedulerSim` has the interface of the course chapter on decode scheduling, to the
-letter; fcfs, `why`, `is_done`, `is_stuck`, `fork`, `snapshot` and `restore` are ours.
+letter; fcfs, reserved_aging, `why`, `is_done`, `is_stuck`, `fork`, `snapshot` and `restore`
+are ours.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from schedmodel.event import DECODE_ONE_STEP, FINISH, PREFILL_TO_DECODE, Event, 
 from schedmodel.inputs import deadline_after, one_of, whole_number
 from schedmodel.ledger import CapacityLedger
 from schedmodel.lifecycle import State, Trigger, fire
-from schedmodel.policy import POLICIES, Key, Policy, make_policy
+from schedmodel.policy import KNOWN_POLICIES, Key, Policy, make_policy
 from schedmodel.request import RequestState
 
 _S, _T = State, Trigger
@@ -56,8 +57,9 @@ class Snapshot(NamedTuple):
 class DecodeSchedulerSim:
     """Decode scheduling of requests over `free_kv_blocks` blocks.
 
-    `policy` is one of fixed_priority, aging, deadline, fcfs. `aging_interval` is the number
-    of waited steps that are worth one priority under aging. Wrong values and types raise
+    `policy` is one of fixed_priority, aging, deadline, fcfs, reserved_aging. `aging_interval`
+    is the number of waited steps that are worth one priority under aging. Wrong values and
+    types raise
     `ValueError`. `queue` holds every request ever accepted, finished ones too, in order of
     arrival; `timeline` every event; `clock` the number of events.
     """
@@ -68,7 +70,7 @@ class DecodeSchedulerSim:
         free_kv_blocks: int = 1_000_000,
         aging_interval: int = 4,
     ) -> None:
-        one_of("policy", policy, POLICIES)
+        one_of("policy", policy, KNOWN_POLICIES)
         whole_number("free_kv_blocks", free_kv_blocks, 0)
         whole_number("aging_interval", aging_interval, 1)
         self._policy = make_policy(policy, aging_interval)
@@ -84,7 +86,7 @@ class DecodeSchedulerSim:
 
     @policy.setter
     def policy(self, name: str) -> None:
-        self._policy = make_policy(one_of("policy", name, POLICIES), self.aging_interval)
+        self._policy = make_policy(one_of("policy", name, KNOWN_POLICIES), self.aging_interval)
 
     @property
     def aging_interval(self) -> int:
@@ -150,7 +152,10 @@ class DecodeSchedulerSim:
         """Serve one request one step and return its event; None if nobody can be served."""
         candidates = self._candidates()
         keys = list(map(self._schedule_key, candidates))
-        choice = choose(candidates, keys, self.ledger.free, self._effective_priority)
+        policy = self._policy
+        choice = choose(
+            candidates, keys, self.ledger.free, self._effective_priority, policy.reserves
+        )
         if choice is None:
             return None
         chosen, victim = choice
@@ -205,8 +210,9 @@ class DecodeSchedulerSim:
         """What the next step would do, and the reason for every candidate. Changes nothing."""
         candidates = self._candidates()
         keys = [self._schedule_key(request) for request in candidates]
-        columns = self._key_columns(keys)
-        return explain(columns, candidates, keys, self.ledger.free, self._effective_priority)
+        columns, free = self._key_columns(keys), self.ledger.free
+        rank, reserves = self._effective_priority, self._policy.reserves
+        return explain(columns, candidates, keys, free, rank, reserves)
 
     def _key_columns(self, keys: list[Key]) -> tuple[str, ...]:
         """Names for the parts of these keys; numbers where a subclass makes its own keys."""

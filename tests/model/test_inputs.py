@@ -39,12 +39,14 @@ from schedmodel import (
     State,
 )
 
+POLICY_NAMES = "one of fixed_priority, aging, deadline, fcfs, reserved_aging"
+
 
 @pytest.mark.parametrize(
     ("field", "value", "allowed"),
     refusals(
         {
-            "policy": (NOT_A_POLICY, "one of fixed_priority, aging, deadline, fcfs"),
+            "policy": (NOT_A_POLICY, POLICY_NAMES),
             "free_kv_blocks": (BELOW_ZERO, ZERO_OR_MORE),
             "aging_interval": (NO_LENGTH, ONE_OR_MORE),
         }
@@ -186,7 +188,7 @@ def test_run_takes_a_limit_beyond_any_machine_number() -> None:
     ("field", "value", "allowed"),
     refusals(
         {
-            "policy": (NOT_A_POLICY, "one of fixed_priority, aging, deadline, fcfs"),
+            "policy": (NOT_A_POLICY, POLICY_NAMES),
             "aging_interval": (NO_LENGTH, ONE_OR_MORE),
         }
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedmodel.choice import admission
+from schedmodel import choice
 from schedproof.claims.claim import GENERAL, REFERENCE, Claim, Kind, Over, needs
 from schedproof.claims.edge import Breach, Edge, Judged
 from schedproof.subjects.contract import Feature
@@ -13,11 +13,11 @@ _NEEDS = needs(Feature.LEDGER, Feature.LIFECYCLE, Feature.ADMISSION_PREEMPTION)
 
 def first_admissible(edge: Edge) -> Row | None:
     """Whom the chapter's rules serve from the state before the edge."""
-    candidates, rank = [row for _, row in edge.order], edge.rules.effective_priority
-    for row in candidates:
-        if admission(row, candidates, edge.free_before, rank)[0]:
-            return row
-    return None
+    candidates, rules = [row for _, row in edge.order], edge.rules
+    holders = [row for row in candidates if row.admitted]
+    rank, free = rules.effective_priority, edge.free_before
+    found = choice.first_admissible(candidates, holders, free, rank, rules.reserves)
+    return None if found is None else found[0]
 
 
 def chosen_is_first(edge: Edge) -> Judged:

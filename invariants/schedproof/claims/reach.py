@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from schedmodel.choice import admission
 from schedmodel.lifecycle import State
+from schedmodel.policy import KNOWN_POLICIES
 from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
 from schedproof.claims.edge import Edge, Judged
 from schedproof.subjects.contract import Feature
@@ -61,7 +62,8 @@ def aging_lifts(edge: Edge) -> Judged:
     while behind and behind[0][1] is not row:
         behind = behind[1:]
     stronger = (key for key, other in behind if other.priority > row.priority)
-    return _when(any(key[:3] == behind[0][0][:3] for key in stronger))
+    before = edge.rules.columns.index("-effective_priority")  # what counts more than it
+    return _when(any(key[:before] == behind[0][0][:before] for key in stronger))
 
 
 def handover(edge: Edge) -> Judged:
@@ -91,13 +93,16 @@ def _reach(name: str, predicate: Callable[[Edge], Judged], *policies: str) -> Cl
     )
 
 
+_KEYED = tuple(name for name in KNOWN_POLICIES if name != "fcfs")
+_AGING = tuple(name for name, policy in KNOWN_POLICIES.items() if policy.ages)
+
 CLAIMS = (
-    _reach("PREEMPTION", preemption, "fixed_priority", "aging", "deadline"),
-    _reach("RESUME", resume, "fixed_priority", "aging", "deadline"),
+    _reach("PREEMPTION", preemption, *_KEYED),
+    _reach("RESUME", resume, *_KEYED),
     _reach("SKIP", skip),
     _reach("MISS", miss),
-    _reach("TIE", tie, "fixed_priority", "aging", "deadline"),
-    _reach("AGING", aging_lifts, "aging"),
+    _reach("TIE", tie, *_KEYED),
+    _reach("AGING", aging_lifts, *_AGING),
     _reach("HANDOVER", handover),
     _reach("STUCK", stuck),
 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from schedmodel.policy import KNOWN_POLICIES
 from schedproof.claims.claim import GENERAL, REFERENCE, Claim, Kind, Over, needs
 from schedproof.claims.edge import Breach, Judged
 from schedproof.claims.run import Run, choice_of, map_enqueues
@@ -98,7 +99,7 @@ def _urgency_variants(run: Run) -> Iterator[Judged]:
     if policy != "deadline" and timed:
         free = map_enqueues(run.accepted, lambda a: {"deadline_step": None})
         yield _compare(run, run.steps_of(free), _without_deadline, "ORDER-3.deadlines")
-    if policy != "aging":
+    if not run.config.rules().ages:
         answers = run.steps_of(run.accepted, disturb=_add_waits)
         yield _compare(run, answers, choice_of, "ORDER-3.waits")
 
@@ -155,7 +156,7 @@ def _started_later(run: Run) -> tuple[Answer, ...]:
 
 
 _NEEDS = needs(Feature.EVENTS, Feature.REFERENCE_ORDER)
-_KEYED = frozenset({"fixed_priority", "aging", "deadline"})
+_KEYED = frozenset(KNOWN_POLICIES) - {"fcfs"}
 
 CLAIMS = (
     Claim(

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from schedmodel.policy import KNOWN_POLICIES
 from schedproof.search.results import ClaimVerdict, Counterexample, RunResult
 from schedproof.telling.books import Sum, books_of
 from schedproof.telling.bounds import DOT, how_text, short_bounds
@@ -117,7 +118,7 @@ def _checked(say: Say, example: Counterexample, run: RunResult | None) -> tuple[
 
 
 def _setup(say: Say, example: Counterexample) -> str:
-    kind = "story.setup.aging" if example.policy == "aging" else "story.setup"
+    kind = "story.setup.aging" if _ages(example) else "story.setup"
     return say(
         kind,
         policy=example.policy,
@@ -169,7 +170,7 @@ def _preempted(say: Say, example: Counterexample) -> str:
     victim, challenger = known.get(str(step.preempted[0])), known.get(str(step.served))
     if before is None or victim is None or challenger is None:
         return ""
-    aging = example.policy == "aging"
+    aging = _ages(example)
     return say(
         _how_tight(challenger["required_blocks"], before.free),
         rank=say("rank.effective" if aging else "rank.priority"),
@@ -190,7 +191,13 @@ def _how_tight(needed: int, free: int) -> str:
     return "context.preempted.none_free" if free <= 0 else "context.preempted"
 
 
+def _ages(example: Counterexample) -> bool:
+    """Whether waiting raises priorities under the policy."""
+    policy = KNOWN_POLICIES.get(example.policy)
+    return policy is not None and policy.ages
+
+
 def _rank(request: Mapping[str, Any], example: Counterexample) -> int:
-    if example.policy != "aging":
+    if not _ages(example):
         return int(request["priority"])
     return int(request["priority"]) + int(request["wait_steps"]) // example.aging_interval
