@@ -35,14 +35,16 @@ from schedproof.subjects.actions import STEP, Action, Enqueue
 from schedproof.subjects.contract import Config
 
 LOOK_EVERY = 2048
-CHECK_EVERY = 1009
-PROBED_ALL = 40_000
+CHECK_EVERY, CHECK_FIRST = 1009, 67
+PROBED_ALL = 50_000
 STEP_CODE = 0
 HITS_MAX = 100
 UNDRAINED_MAX = 20
 SAMPLE_MAX = 40
 SIZES = ("prompt_len", "max_new_tokens", "required_blocks")
 KeyOf = Callable[[State], Hashable]
+Confirm = Callable[[tuple[Action, ...]], bool]
+"""Whether the last of these actions, a call that should be refused, breaks a claim in use."""
 SpotCheck = Callable[[State, tuple[Action, ...]], None]
 Watch = Callable[[State, Hashable, State, tuple[str, ...]], None]
 """Is told of every edge: the state, what was done, the next state, the ids that it breaks."""
@@ -119,6 +121,7 @@ class Search:
         key_of: KeyOf | None = None,
         spot_check: SpotCheck | None = None,
         watch: Watch | None = None,
+        confirm: Confirm | None = None,
     ) -> None:
         self._space = space
         self._config = config
@@ -128,6 +131,7 @@ class Search:
         self._key_of = key_of
         self._spot_check = spot_check
         self._watch = watch
+        self._confirm = confirm
         self._judge = judge
         self._memo = EdgeMemo(judge, config, scope.timed)
         self._kinds = len(scope.kinds)
@@ -300,7 +304,8 @@ class Search:
         self._parents.append(parent)
         self._codes.append(code)
         self._clocks.append(state[CLOCK])
-        if self._spot_check is not None and index % CHECK_EVERY == 0:
+        every = CHECK_EVERY if index > CHECK_EVERY else CHECK_FIRST
+        if self._spot_check is not None and index % every == 0:
             self._spot_check(state, self._path(index))
 
     def _broken(self, index: int, action: Action, entry: list[Any]) -> None:
@@ -338,8 +343,11 @@ class Search:
             return
         for probe in probes:
             self._space.enter(state, index, self._path)
-            if not self._space.refused_and_unchanged([probe]):
-                self._note((*self._path(index), probe), ())
+            actions = (*self._path(index), probe)
+            if not self._space.refused_and_unchanged([probe]) and (
+                self._confirm is None or self._confirm(actions)
+            ):
+                self._note(actions, ())
                 return
 
     def _must_stop(self) -> bool:

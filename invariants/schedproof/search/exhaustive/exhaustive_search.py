@@ -51,6 +51,9 @@ from schedproof.subjects.contract import (
 from schedproof.subjects.places import StopSubject
 
 StartChapter = Callable[[Config], ChapterSubject]
+HIDES = (NotFlat, TypeError, AttributeError)
+"""Something is hidden, or it is missing or of a kind that only observing can tell of."""
+INPUTS = ("INPUT-1", "INPUT-2")
 SpaceKind = type[InPlace] | type[ByReplay]
 Notes = tuple[tuple[str, dict[str, Any]], ...]
 
@@ -125,7 +128,7 @@ def _weaker(claims: Sequence[Claim], outcome: Outcome) -> dict[str, ClaimVerdict
     if not outcome.undrained:
         weaker.pop("LIVE-1", None)
     if not outcome.probed_all:
-        weaker |= dict.fromkeys(("INPUT-1", "INPUT-2"), ClaimVerdict.NO_VIOLATION_REDUCED)
+        weaker |= dict.fromkeys(INPUTS, ClaimVerdict.NO_VIOLATION_REDUCED)
     return weaker
 
 
@@ -148,7 +151,9 @@ class _Searcher:
         self._by_id = self._by_id and not subject.by_arrival
         self._reduce = asked.reduce
         self._search: Search | None = None
+        self._inputs = sum(claim.id in INPUTS for claim in claims)
         self._options = Options(
+            probing=self._inputs > 0,
             all_shortest=asked.all_shortest,
             keep_going=asked.keep_going,
             memory_mib=asked.memory_mib,
@@ -199,7 +204,7 @@ class _Searcher:
     def _passes_gate(self, scope: Scope) -> bool:
         try:
             return gate.passes(self._reduce, scope, partial(self._gate_search, InPlace))
-        except (NotFlat, TypeError):
+        except HIDES:
             return gate.passes(self._reduce, scope, partial(self._gate_search, ByReplay))
 
     def _gate_search(
@@ -219,8 +224,7 @@ class _Searcher:
     def _explore(self, max_depth: int | None = None) -> Found:
         try:
             return self._explore_in(InPlace, max_depth)
-        except (NotFlat, TypeError):
-            # Something is hidden, or is of a kind that only observing can tell of.
+        except HIDES:
             return self._explore_in(ByReplay, max_depth)
 
     def _explore_in(self, kind: SpaceKind, max_depth: int | None) -> Found:
@@ -235,6 +239,7 @@ class _Searcher:
             replace(self._options, in_id_order=ARRIVALS in self._reduce, max_depth=max_depth),
             reduced_key(self._asked.scope, self._reduce),
             self._spot_check if kind is InPlace else None,
+            confirm=self._confirm if self._inputs == 1 else None,
         )
         outcome = search.run()
         violations = [self._replayed(judge, hit, kind is InPlace) for hit in outcome.hits]
@@ -251,6 +256,9 @@ class _Searcher:
             subject.observe()
         if flat_state(subject.observe(), self._by_id) != state:
             raise NotFlat
+
+    def _confirm(self, actions: tuple[Action, ...]) -> bool:
+        return bool(_last_edge(self._start, self._config, Judge(self.claims), Hit(actions, ())))
 
     # -- violations ----------------------------------------------------------
 
@@ -305,7 +313,7 @@ class _Searcher:
 
     def _counterexample(self, violation: Violation, outcome: Outcome) -> Counterexample:
         exact = violation.edge is not None and not self._reduce
-        shortest = exact and (outcome.probed_all or not violation.claim.id.startswith("INPUT"))
+        shortest = exact and (outcome.probed_all or not violation.claim.id not in INPUTS)
         return counterexample(self._start, violation, "exhaustive", shortest)
 
     def _certificate(self, found: Found) -> Notes:

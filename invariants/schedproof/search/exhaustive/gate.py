@@ -1,5 +1,7 @@
 """The gate before a reduction: it must be exact on the same scope with one slot fewer.
 
+Three slots stay three: two requests cannot even show a second preemption of one of them.
+
 Rules.
 1. A key passes if states that it takes for equal have equal futures: the same actions lead
    to states with equal keys and break the same claims. All states of the smaller scope are
@@ -21,13 +23,14 @@ from schedproof.search.exhaustive.names import ARRIVALS, IDS, NO_CLOCK
 from schedproof.search.exhaustive.scopes import Scope
 from schedproof.search.exhaustive.space import State
 
+LEAST_SLOTS = 3
 MakeSearch = Callable[[Scope, Watch | None, bool], Search]
 """A full search of a scope, told of every edge; the last argument: in the order of ids only."""
 
 
 def smaller(scope: Scope) -> Scope:
-    """The scope with one slot fewer."""
-    return replace(scope, slots=scope.slots[:-1])
+    """The scope with one slot fewer, if three are left."""
+    return replace(scope, slots=scope.slots[: max(LEAST_SLOTS, len(scope.slots) - 1)])
 
 
 def passes(names: frozenset[str], scope: Scope, make_search: MakeSearch) -> bool:

@@ -33,7 +33,7 @@ from schedproof.search.exhaustive.space import (
 )
 from schedproof.subjects.actions import Enqueue
 from schedproof.subjects.chapter import ATOMS, ATTRIBUTES, OUR_NAMES, ChapterSubject, read_ours
-from schedproof.subjects.freezing import stored as all_stored
+from schedproof.subjects.freezing import has_slots
 from schedproof.subjects.observation import Row
 
 Values = tuple[Any, ...]
@@ -250,8 +250,8 @@ class TheirMemory:
         stored = getattr(scheduler, "__dict__", None)
         if stored is None or not all(name in stored for name in ATTRIBUTES):
             raise NotFlat
-        if len(all_stored(scheduler)) != len(stored):
-            raise NotFlat  # more lies in slots
+        if has_slots(scheduler):
+            raise NotFlat
         if type(stored["queue"]) is not list or type(stored["timeline"]) is not list:
             raise NotFlat
         self._stored: dict[str, Any] = stored
@@ -271,8 +271,8 @@ class TheirMemory:
         """The names of the values, which must be atoms and named as all others are."""
         names = tuple(request.__dict__)
         self._names = self._names or names
-        hidden = len(all_stored(request)) != len(names)  # in slots
-        if hidden or names != self._names or not all(isinstance(value, ATOMS) for value in values):
+        flat = names == self._names and not has_slots(request)
+        if not flat or not all(isinstance(value, ATOMS) for value in values):
             raise NotFlat
         return names
 
