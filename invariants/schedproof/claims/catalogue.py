@@ -22,7 +22,7 @@ from schedproof.claims import (
     reports,
     victim,
 )
-from schedproof.claims.claim import Claim, Kind
+from schedproof.claims.claim import Claim, Kind, Over
 from schedproof.subjects.contract import Subject
 
 CLAIMS: tuple[Claim, ...] = (
@@ -73,6 +73,7 @@ TELLS_FIRST = (
     "ORDER-5",
     "ORDER-2",
     "LIVE-1",
+    "LIVE-2",
 )
 _RANK = {claim_id: rank for rank, claim_id in enumerate(TELLS_FIRST)}
 
@@ -98,15 +99,15 @@ class UnknownClaim(LookupError):
 def select(names: Sequence[str]) -> list[Claim]:
     """Claims by id or family ("LEDGER", "ledger-1"), in catalogue order; all if none given.
 
-    Claims of the kind sometimes are always kept: they say whether a run meant anything.
-    Raises `UnknownClaim`.
+    Claims of the kind sometimes are always kept: they say whether a run meant anything. Those
+    about endless arrivals must be named: most searches have none. Raises `UnknownClaim`.
     """
     wanted = [name.strip().upper() for name in names if name.strip()]
     for name in wanted:
         if not any(name in (claim.id, claim.family) for claim in CLAIMS):
             raise UnknownClaim(name)
     if not wanted:
-        return list(CLAIMS)
+        return [claim for claim in CLAIMS if claim.over is not Over.ROUNDS]
     return [
         claim
         for claim in CLAIMS

@@ -36,9 +36,9 @@ class Kind(str, Enum):
 
 
 class Over(str, Enum):
-    """What a predicate looks at: one `Change`, one `Edge`, or one finished `Run`.
+    """What a predicate looks at: one `Change`, one `Edge`, one finished `Run`, or `Rounds`.
 
-    A predicate over steps, or over steps that preempt, answers None on every other edge, so
+    Rounds are what the search for endless waits hands in, and no other. A predicate over steps, or over steps that preempt, answers None on every other edge, so
     nobody need ask it there.
     """
 
@@ -47,6 +47,7 @@ class Over(str, Enum):
     STEP = "step"
     PREEMPTION = "preemption"
     RUN = "run"
+    ROUNDS = "rounds"
 
     __str__ = str.__str__
 

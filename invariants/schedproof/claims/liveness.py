@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
 from schedproof.claims.edge import Breach, Edge, Judged
@@ -54,6 +55,49 @@ def all_that_fits_finishes(run: Run) -> Judged:
     return Breach("LIVE-1", values, ((left[0].request_id, "generated_len"),))
 
 
+@dataclass(frozen=True)
+class Rounds:
+    """One request while a loop of actions is taken again and again, on a real scheduler.
+
+    `kind` is the request's kind by name, `needs` its blocks; the loop of `loop` actions begins
+    after the `stem` first ones. `before` and `waits` (one after each round) count the steps that
+    served others since the request came or was last served; `advanced` tells whether it was
+    served in any round.
+    """
+
+    request: int
+    kind: str
+    needs: int
+    capacity: int
+    stem: int
+    loop: int
+    before: int
+    waits: tuple[int, ...]
+    advanced: bool = False
+
+
+def is_served_again(seen: Rounds) -> Judged:
+    if not seen.waits or seen.needs > seen.capacity:
+        return None
+    if seen.advanced:
+        return True
+    values = {
+        "request": seen.request,
+        "kind": seen.kind,
+        "needs": seen.needs,
+        "stem": seen.stem,
+        "loop": seen.loop,
+        "rounds": len(seen.waits),
+        "before": seen.before,
+        "each": seen.waits[0] - seen.before,
+        "last": seen.waits[-1],
+        "waits": list(seen.waits),
+        "row": ", ".join(map(str, seen.waits[:5])),
+    }
+    text = "LIVE-2" if seen.waits[-1] > seen.before else "LIVE-2.idle"
+    return Breach(text, values, ((seen.request, "wait_steps"),))
+
+
 CLAIMS = (
     Claim(
         "LIVE-1",
@@ -63,5 +107,14 @@ CLAIMS = (
         all_that_fits_finishes,
         "chapter, step 2, completion; deepspeedai/DeepSpeed-MII#274",
         needs(Feature.LIFECYCLE, Feature.LEDGER, Feature.DRAIN_BOUND),
+    ),
+    Claim(
+        "LIVE-2",
+        Kind.EVENTUALLY,
+        GENERAL,
+        Over.ROUNDS,
+        is_served_again,
+        "chapter, steps 2 and 3: aging against endless waits",
+        needs(Feature.LIFECYCLE, Feature.LEDGER, Feature.ENDLESS_ARRIVALS),
     ),
 )

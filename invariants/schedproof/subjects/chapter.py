@@ -39,7 +39,7 @@ from schedproof.subjects.observation import (
     make_row,
 )
 
-CHAPTER_FEATURES = frozenset(Feature) - {Feature.STRICT_TYPES}
+CHAPTER_FEATURES = frozenset(Feature) - {Feature.STRICT_TYPES, Feature.ENDLESS_ARRIVALS}
 ATTRIBUTES = ("queue", "timeline", "clock", "free_kv_blocks")
 _NO_NUMBERS = ("phase", "cache_hit", "admitted", "preemptible", "status")
 _NUMBERS = tuple(name for name in FIELDS if name not in _NO_NUMBERS)
@@ -114,8 +114,7 @@ class ChapterSubject:
                 kind = type(scheduler).__name__
                 raise SubjectError("contract", "contract.attribute", {"class": kind, "name": name})
         for name in ("queue", "timeline"):
-            if not isinstance(getattr(scheduler, name), Collection):
-                raise _wrong_kind("list", scheduler, name, getattr(scheduler, name))
+            _collection(scheduler, name)
         self.scheduler = scheduler
         self._rows: tuple[Row, ...] = ()
         self._accepted: dict[int, Any] = {}
@@ -153,8 +152,11 @@ class ChapterSubject:
         values = {"action": type(action).__name__.lower()}
         raise SubjectError("contract", "contract.no_such_verb", values)
 
+    def _logged(self) -> int:
+        return len(_collection(self.scheduler, "timeline"))
+
     def _enqueue(self, action: Enqueue) -> Answer:
-        logged = len(self.scheduler.timeline)
+        logged = self._logged()
         self.calls.action += 1
         refusal = None
         try:
@@ -163,17 +165,17 @@ class ChapterSubject:
             refusal = str(error)
         except (Exception, SystemExit) as error:
             self.fail("enqueue", error)
-        kept = len(self.scheduler.timeline) == logged
+        kept = self._logged() == logged
         return Answer(accepted=refusal is None, refusal=refusal, log_kept=kept)
 
     def _step(self) -> Answer:
-        logged = len(self.scheduler.timeline)
+        logged = self._logged()
         self.calls.action += 1
         try:
             event = self.scheduler.step()
         except (Exception, SystemExit) as error:
             self.fail("step", error)
-        timeline = self.scheduler.timeline
+        timeline = _collection(self.scheduler, "timeline")
         if event is None:
             return Answer(log_kept=len(timeline) == logged)
         values = self.event_values(event)
@@ -220,13 +222,13 @@ class ChapterSubject:
     def observe(self) -> Observation:
         """The state now. Rows that did not change are the same objects as before."""
         scheduler = self.scheduler
-        self._rows = self._read_rows(list(scheduler.queue))
+        self._rows = self._read_rows(list(_collection(scheduler, "queue")))
         return Observation(
-            _number(scheduler, "clock", scheduler.clock),
+            _number(scheduler, "clock", _attribute(scheduler, "clock")),
             self.config.blocks,
-            _number(scheduler, "free_kv_blocks", scheduler.free_kv_blocks),
+            _number(scheduler, "free_kv_blocks", _attribute(scheduler, "free_kv_blocks")),
             self._rows,
-            len(scheduler.timeline),
+            self._logged(),
             self._extras(),
         )
 
@@ -309,6 +311,14 @@ def _attribute(request: Any, name: str) -> Any:
         kind = type(request).__name__
         values = {"class": kind, "name": name}
         raise SubjectError("contract", "contract.attribute", values) from None
+
+
+def _collection(holder: Any, name: str) -> Any:
+    value: Any = _attribute(holder, name)
+    kind: type[Any] = type(value)
+    if issubclass(kind, Collection):
+        return value
+    raise _wrong_kind("list", holder, name, value)
 
 
 def _number(holder: Any, name: str, value: Any) -> Any:

@@ -38,6 +38,7 @@ class Feature(str, Enum):
     REFERENCE_ORDER = "reference_order"  # promises the chapter's exact rules
     STRICT_TYPES = "strict_types"  # refuses wrong types as well as wrong values
     DRAIN_BOUND = "drain_bound"  # declares within how many steps it drains
+    ENDLESS_ARRIVALS = "endless_arrivals"  # is led through endless arrivals, by one search only
 
     __str__ = str.__str__
 

@@ -24,7 +24,7 @@ from schedmodel.policy import Deadline
 from schedproof.claims.judge import Judge
 from schedproof.search.exhaustive.bfs import STEP_CODE, peak_mib
 from schedproof.search.exhaustive.in_place import InPlace
-from schedproof.search.exhaustive.judging import BROKEN, DRAINS, EdgeMemo
+from schedproof.search.exhaustive.judging import BROKEN, EdgeMemo
 from schedproof.search.exhaustive.scopes import Scope
 from schedproof.search.exhaustive.space import (
     CLOCK,
@@ -78,7 +78,6 @@ class Graph:
     transitions: int = 0
     steps_served: int = 0
     capped: bool = False
-    all_drain: bool = True
     broken: tuple[tuple[Action, ...], tuple[str, ...]] | None = None
     stopped_by: str | None = None
 
@@ -254,7 +253,6 @@ class Explorer:
         after, event, kept = self._space.step()
         entry = self._memo.step(state, after, event, kept)
         self.graph.steps_served += event is not None
-        self.graph.all_drain &= entry[DRAINS]
         self._take(index, state, STEP_CODE, after, entry, ways, event is not None)
 
     def _take(

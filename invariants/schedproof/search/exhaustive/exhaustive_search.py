@@ -258,13 +258,13 @@ class _Searcher:
             raise NotFlat
 
     def _confirm(self, actions: tuple[Action, ...]) -> bool:
-        return bool(_last_edge(self._start, self._config, Judge(self.claims), Hit(actions, ())))
+        return bool(replay_last_edge(self._start, self._config, Judge(self.claims), Hit(actions, ())))
 
     # -- violations ----------------------------------------------------------
 
     def _replayed(self, judge: Judge, hit: Hit, in_place: bool) -> Violation:
         """The violation on a new scheduler. `NotFlat` or a `SubjectError` if it does not come."""
-        violation = _last_edge(self._start, self._config, judge, hit)
+        violation = replay_last_edge(self._start, self._config, judge, hit)
         if violation is None:
             if in_place:
                 raise NotFlat
@@ -335,7 +335,7 @@ class _Searcher:
         return Verdict.HOLDS_WITHIN_BOUNDS.value
 
 
-def _last_edge(start: StartSubject, config: Config, judge: Judge, hit: Hit) -> Violation | None:
+def replay_last_edge(start: StartSubject, config: Config, judge: Judge, hit: Hit) -> Violation | None:
     """What the last action of a hit breaks, judged on a new scheduler; None if nothing."""
     subject = start(config)
     seen = subject.observe()

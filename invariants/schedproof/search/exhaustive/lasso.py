@@ -110,7 +110,7 @@ def _way_to(node: int, start: int, came_from: dict[int, tuple[int, int]]) -> lis
 
 
 class Longest:
-    """The longest paths of a graph without cycles; `cost[n]` is that of the best from n.
+    """The longest paths of a graph without cycles, by node: their `cost` and `length` in arrows.
 
     Among paths of equal cost the one with the fewest arrows is taken, then the first.
     """
@@ -118,7 +118,7 @@ class Longest:
     def __init__(self, arrows: Arrows) -> None:
         self._arrows = arrows
         self.cost: dict[int, int] = {}
-        self._length: dict[int, int] = {}
+        self.length: dict[int, int] = {}
         self._first: dict[int, Arrow] = {}
 
     def add(self, node: int) -> None:
@@ -126,11 +126,11 @@ class Longest:
         best = (0, 0)
         for arrow in self._arrows(node):
             cost = arrow.cost + self.cost[arrow.target]
-            length = 1 + self._length[arrow.target]
+            length = 1 + self.length[arrow.target]
             if cost and (cost, -length) > best:
                 best = (cost, -length)
                 self._first[node] = arrow
-        self.cost[node], self._length[node] = best[0], -best[1]
+        self.cost[node], self.length[node] = best[0], -best[1]
 
     def path(self, node: int) -> list[int]:
         """Labels along the longest path from a node."""

@@ -93,41 +93,48 @@ class Marked:
                 longest.add(component[0])
         self._longest = None if self._cyclic else longest
 
+    @property
+    def has_cycles(self) -> bool:
+        """Whether some request may wait for ever."""
+        return bool(self._cyclic)
+
     def lassos(self, looking: Looking) -> Iterator[Lasso]:
-        """Candidates, the shortest first."""
+        """Candidates, the shortest first; then loops that are entered where they were found."""
         if not self._cyclic:
             return
-        found: list[tuple[int, int, int, list[int]]] = []
-        best: int | None = None
-        for entry, node in self._entries(looking):
-            depth = self._graph.depths[entry]
-            if best is not None and depth >= best + self._active:
-                break
-            most = len(self._cyclic) if best is None else best + self._active - depth
-            loop = shortest_cycle(node, self.arrows, most)
-            if loop is not None:
-                total = depth + len(loop)
-                best = total if best is None else min(best, total)
-                found.append((total, entry, node, loop))
-        for _, entry, node, loop in sorted(found)[:CANDIDATES_MAX]:
-            yield Lasso(tuple(self._graph.codes_to(entry)), tuple(loop), node % self._active)
+        here = [(node // self._active, node) for node in sorted(self._cyclic)]
+        for entries in (self._earliest(looking), here):
+            for _, entry, node, loop in self._shortest(entries)[:CANDIDATES_MAX]:
+                place = node % self._active
+                yield Lasso(tuple(self._graph.codes_to(entry)), tuple(loop), place)
 
-    def _entries(self, looking: Looking) -> list[tuple[int, int]]:
-        """Where the loop of each node on a cycle may be entered, earliest states first."""
+    def _shortest(self, entries: list[tuple[int, int]]) -> list[tuple[int, int, int, list[int]]]:
+        """Total length, entry, node and loop, for entries that may be among the shortest."""
+        found: list[tuple[int, int, int, list[int]]] = []
+        most = len(self._cyclic) + self._graph.depths[-1]
+        for entry, node in entries:
+            depth = self._graph.depths[entry]
+            if depth >= most:
+                break
+            loop = shortest_cycle(node, self.arrows, most - depth)
+            if loop is not None:
+                found.append((depth + len(loop), entry, node, loop))
+                most = min(most, depth + len(loop) + self._active)  # some are kept in reserve
+        return sorted(found)
+
+    def _earliest(self, looking: Looking) -> list[tuple[int, int]]:
+        """States, and the node on a cycle that each is but for the marked one's patience."""
         active, states = self._active, self._graph.states
-        patient: dict[tuple[State, int], list[int]] = {}
+        nodes: dict[tuple[State, int], int] = {}
         for node in sorted(self._cyclic):
             index, place = divmod(node, active)
-            patient.setdefault((looking.without_patience(states[index], place), place), []).append(
-                node
-            )
-        entries: list[tuple[int, int]] = []
-        for index, state in enumerate(states):
-            for place in range(len(state) - ROWS):
-                nodes = patient.get((looking.without_patience(state, place), place))
-                if nodes is not None:
-                    entries.append((index, nodes[0]))
-        return entries
+            nodes.setdefault((looking.without_patience(states[index], place), place), node)
+        looks = (
+            (index, nodes.get((looking.without_patience(state, place), place)))
+            for index, state in enumerate(states)
+            for place in range(len(state) - ROWS)
+        )
+        return [(index, node) for index, node in looks if node is not None]
 
     def worst_wait(self) -> Wait | None:
         """The longest wait; None where some request starves."""
@@ -137,7 +144,7 @@ class Marked:
         most = max(longest.cost.values())
         depths, active = self._graph.depths, self._active
         worst = (node for node, cost in longest.cost.items() if cost == most)
-        node = min(worst, key=lambda n: (depths[n // active] + len(longest.path(n)), n))
+        node = min(worst, key=lambda n: (depths[n // active] + longest.length[n], n))
         stem = self._graph.codes_to(node // active)
         return Wait(most, (*stem, *longest.path(node)), len(stem), node % active)
 
@@ -152,8 +159,8 @@ class Walk:
         self.kinds: dict[int, str] = {}
         self.waits: dict[int, int] = {}
 
-    def take(self, codes: tuple[int, ...]) -> bool:
-        """Take these actions; whether any but the newcomers advanced is told by the waits."""
+    def take(self, codes: tuple[int, ...]) -> None:
+        """Take these actions, one after the other."""
         for code in codes:
             action: Action = STEP
             if code != STEP_CODE:
@@ -162,7 +169,6 @@ class Walk:
                 self.kinds[number] = kind.name
                 self.waits[number] = 0
             self._do(action)
-        return True
 
     def _do(self, action: Action) -> None:
         self.actions.append(action)
@@ -208,7 +214,6 @@ def rehearse(
         if (now.phase, now.generated_len) != progress or now.request_id != row.request_id:
             return None
         waits.append(walk.waits[row.request_id])
-        actions = actions or []
         if len(waits) == ROUNDS + 1:
             actions = list(walk.actions)
     seen = Rounds(
