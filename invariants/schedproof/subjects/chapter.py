@@ -315,7 +315,7 @@ def _attribute(request: Any, name: str) -> Any:
 
 def _collection(holder: Any, name: str) -> Any:
     value: Any = _attribute(holder, name)
-    kind: type[Any] = type(value)
+    kind: Any = value.__class__
     if issubclass(kind, Collection):
         return value
     raise _wrong_kind("list", holder, name, value)

@@ -87,6 +87,11 @@ def stored(thing: Any) -> dict[str, Any]:
     return {n: getattr(thing, n) for n in slots if hasattr(thing, n)} | in_dictionary
 
 
+def has_slots(thing: Any) -> bool:
+    """Whether the object may store anything outside its dictionary."""
+    return bool(_slots_of(thing.__class__))
+
+
 @cache
 def _slots_of(kind: Hashable) -> tuple[str, ...]:
     return tuple(_slot_names(kind))
