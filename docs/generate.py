@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from schedmodel import POLICIES
+from schedmodel import KNOWN_POLICIES, POLICIES
 from schedmodel.diagrams import mermaid
 from schedproof.claims.catalogue import CLAIMS
 from schedproof.claims.claim import Claim
@@ -33,7 +33,10 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 PART = re.compile(r"(<!-- generated: (?P<name>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 LOST_PROGRESS = "examples/lost_progress.py:LostProgress --policy fixed_priority"
-TRAP = "examples/leak_after_deadlines.py:LeakAfterDeadlines --policy fixed_priority"
+TRAP = (
+    "examples/leak_after_deadlines.py:LeakAfterDeadlines --policy fixed_priority "
+    "--scope examples/with_and_without_deadline.json"
+)
 MANIFEST = ROOT / "tests" / "exhaustive" / "manifest.json"
 
 
@@ -65,6 +68,7 @@ def run_check(words: str) -> subprocess.CompletedProcess[str]:
     """`schedproof check` with these words, in the project's folder, away from all settings."""
     ours = ("SCHEDPROOF_", "LC_", "LANG", "COLUMNS")
     env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    env["SCHEDPROOF_TIME"] = "10m"  # what is written down must not depend on the machine
     command = [sys.executable, "-m", "schedproof", "check", *words.split()]
     return subprocess.run(
         command, cwd=ROOT, env=env, capture_output=True, text=True, encoding="utf-8", check=False
@@ -96,10 +100,18 @@ def trap(lang: str) -> str:
         examples = [(found["claim"], found["length"]) for found in document["counterexamples"]]
         found = "".join(TRAP_FOUND[lang].format(*example) for example in examples) or "–"
         states = number(run["distinct_states"])
-        parts.append((f"`{reduction.strip() or '–'}`", verdict, found, states, answer.returncode))
-    command = f"```sh\nschedproof check {TRAP}{{}}\n```"
-    commands = command.format("") + "\n" + command.format(" --reduce finished")
-    return f"{commands}\n\n{markdown_table(TRAP_HEAD[lang], parts, right=(3, 4))}"
+        parts.append(
+            (
+                f"`{reduction.strip()}`" if reduction else "–",
+                verdict,
+                found,
+                states,
+                answer.returncode,
+            )
+        )
+    command = TRAP.replace(" --", " \\\n  --")
+    table = markdown_table(TRAP_HEAD[lang], parts, right=(3, 4))
+    return f"```sh\nschedproof check {command}\n```\n\n{table}"
 
 
 @cache
@@ -108,8 +120,8 @@ def _trap(reduction: str) -> subprocess.CompletedProcess[str]:
 
 
 TRAP_HEAD = {
-    "en": ("option", "verdict", "what it found", "states", "exit code"),
-    "zh": ("选项", "结论", "发现", "状态数", "退出码"),
+    "en": ("and", "verdict", "what it found", "states", "exit code"),
+    "zh": ("再加上", "结论", "发现", "状态数", "退出码"),
 }
 TRAP_FOUND = {"en": "{} broken after {} actions", "zh": "{} 在 {} 个动作后被破坏"}
 
@@ -217,7 +229,7 @@ def counts() -> str:
 def keys(lang: str) -> str:
     """What each policy sorts by."""
     head = {"en": ("policy", "key, smallest first"), "zh": ("策略", "排序键，小者优先")}[lang]
-    rows = [(f"`{name}`", f"`({', '.join(p.columns)})`") for name, p in POLICIES.items()]
+    rows = [(f"`{name}`", f"`({', '.join(p.columns)})`") for name, p in KNOWN_POLICIES.items()]
     return markdown_table(head, rows)
 
 

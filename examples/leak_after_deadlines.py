@@ -1,6 +1,6 @@
 """A scheduler whose fault a reduced search does not see: docs/verdicts.md tells why.
 
-It is right as long as fewer than two requests with a deadline have finished. From then on, a
+It is right as long as fewer than three requests with a deadline have finished. From then on, a
 request that finishes keeps its blocks. What decides is in requests that are finished, and
 that is just what `--reduce finished` leaves out of the states.
 """
@@ -11,11 +11,11 @@ from schedproof.zoo.plain import PlainScheduler, Request
 
 
 class LeakAfterDeadlines(PlainScheduler):
-    """Gives no blocks back once two requests with a deadline have finished."""
+    """Gives no blocks back once three requests with a deadline have finished."""
 
     def _finish(self, request: Request) -> None:
         ended = [other for other in self.queue if other.status == "finished"]
         free = self.free_kv_blocks
         super()._finish(request)
-        if sum(other.deadline_step is not None for other in ended) >= 2:
+        if sum(other.deadline_step is not None for other in ended) >= 3:
             self.free_kv_blocks = free

@@ -85,6 +85,7 @@ def test_python_runs(
     text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("SCHEDPROOF_TIME", "5m")
     monkeypatch.syspath_prepend(str(ROOT))
     exec(compile(text, "<document>", "exec"), {"__name__": "document"})
     printed = capsys.readouterr().out
@@ -99,6 +100,6 @@ def test_json_is_json_and_scopes_are_scopes(text: str, tmp_path: Path) -> None:
     path = tmp_path / "scope.json"
     path.write_text(text, encoding="utf-8")
     scope = load_scope(str(path))
-    result = schedproof.check(scope=str(path), policy="deadline")
+    result = schedproof.check(scope=str(path), policy="deadline", time="5m")
     assert result.verdict == "holds_within_bounds"
     assert result.runs[0].bounds["scope"] == scope.name

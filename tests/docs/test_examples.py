@@ -12,6 +12,7 @@ from schedmodel import POLICIES
 from schedproof.telling.messages import tell
 
 LOST_PROGRESS = ROOT / "examples" / "lost_progress.py"
+SCOPE = str(ROOT / "examples" / "with_and_without_deadline.json")
 LEAK = f"{ROOT / 'examples' / 'leak_after_deadlines.py'}:LeakAfterDeadlines"
 
 
@@ -24,7 +25,8 @@ def test_lost_progress_is_right_without_the_wrong_line(policy: str, tmp_path: Pa
     mended.write_text("".join(right), encoding="utf-8")
     target = f"{mended}:LostProgress"
     # A small scope: what is looked at here is the example and not the search.
-    assert schedproof.check(target, policy=policy, requests=2).verdict == "holds_within_bounds"
+    result = schedproof.check(target, policy=policy, requests=2, time="5m")
+    assert result.verdict == "holds_within_bounds"
 
 
 def test_lost_progress_imports_nothing_of_ours() -> None:
@@ -34,7 +36,9 @@ def test_lost_progress_imports_nothing_of_ours() -> None:
 
 
 def test_a_reduced_search_misses_the_leak_and_does_not_say_that_anything_holds() -> None:
-    reduced = schedproof.check(LEAK, policy="fixed_priority", reduce="finished")
+    reduced = schedproof.check(
+        LEAK, policy="fixed_priority", scope=SCOPE, reduce="finished", time="5m"
+    )
     assert reduced.verdict == "no_violation_reduced"
     word = tell("en")("verdict.holds_within_bounds").split()[0]
     assert word not in reduced.explain("en")

@@ -11,6 +11,12 @@ from pathlib import Path
 import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+DATA = (
+    "schedproof/telling/messages/zh.json",
+    "schedproof/telling/schema/check.schema.json",
+    "schedproof/search/exhaustive/scopes/default.json",
+    "schedproof/search/exhaustive/scopes/scope.schema.json",
+)
 SOURCES = (Path("model/schedmodel"), Path("invariants/schedproof"))
 
 
@@ -51,6 +57,7 @@ def test_wheel_holds_the_packages_whole(
     held = {name for name in names_in_wheel if ".dist-info/" not in name}
     assert held == expected
     assert {"schedmodel/py.typed", "schedproof/py.typed"} <= held
+    assert set(DATA) <= held
 
 
 def test_wheel_carries_its_licence(names_in_wheel: set[str]) -> None:
@@ -60,7 +67,8 @@ def test_wheel_carries_its_licence(names_in_wheel: set[str]) -> None:
 def test_installed_command_checks_the_built_in_model(
     fresh_python: Path, run: Run, tmp_path: Path
 ) -> None:
-    checked = run(fresh_python.with_name("schedproof"), "check", "--quiet", cwd=tmp_path)
+    words = ("check", "--quiet", "--time", "5m")
+    checked = run(fresh_python.with_name("schedproof"), *words, cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
