@@ -15,6 +15,7 @@ from schedproof.telling.messages import Say, has_text
 _ORDER = (
     "scope",
     "requests",
+    "active",
     "blocks",
     "actions",
     "steps",
@@ -25,7 +26,7 @@ _ORDER = (
     "deadline_in",
     "aging_interval",
 )
-_SHORT = frozenset({"requests", "blocks", "actions", "steps", "depth"})
+_SHORT = frozenset({"requests", "active", "blocks", "actions", "steps", "depth"})
 DOT = " · "
 
 

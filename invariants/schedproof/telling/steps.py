@@ -32,13 +32,17 @@ _TOLD_FIRST = (
 
 @dataclass(frozen=True)
 class StepLine:
-    """One numbered line. `free` is "" where it is not known; `guilty` where a claim broke."""
+    """One numbered line. `free` is "" where it is not known; `guilty` where a claim broke.
+
+    `again` marks the actions of a loop that can be repeated for ever.
+    """
 
     number: int
     verb: str
     what: str
     free: str
     guilty: bool = False
+    again: bool = False
 
 
 def step_lines(

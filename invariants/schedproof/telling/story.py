@@ -6,13 +6,14 @@ Rules.
    by hand; then how to get there, and the rule to remember.
 2. An action is called right only where claims that judge it were judged and are not broken.
 3. "No shorter trace" is said only where it was proved.
-4. A story is data in one language. Who prints it adds layout, and no words but headings.
+4. Of a request that waits for ever the way into the loop is told, and the loop once.
+5. A story is data in one language. Who prints it adds layout, and no words but headings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from schedmodel.policy import KNOWN_POLICIES
@@ -31,7 +32,8 @@ class Story:
     """What there is to tell about one counterexample, in one language.
 
     `wrong` is a list of paragraphs; `differences` and `books` are tables that stand below
-    them; `also_broken` are (claim id, title) pairs; `setup` is where the steps begin.
+    them; `also_broken` are (claim id, title) pairs; `setup` is where the steps begin, and
+    `steps_end` what is said below them.
     """
 
     language: str
@@ -44,6 +46,7 @@ class Story:
     books: tuple[Sum, ...]
     setup: str
     steps: tuple[StepLine, ...]
+    steps_end: str
     also_broken: tuple[tuple[str, str], ...]
     why: str
     rule: str
@@ -63,7 +66,8 @@ def story_of(example: Counterexample, language: str, run: RunResult | None = Non
         differences=differences_of(say, example),
         books=books_of(say, example),
         setup=_setup(say, example),
-        steps=step_lines(say, example.actions, example.trail, breaks=on_edge),
+        steps=_steps(say, example, breaks=on_edge),
+        steps_end=say("story.again") if is_endless(example) else "",
         also_broken=tuple((claim, title_of(say, claim)) for claim in example.also_broken),
         why=_of_claim(say, example.claim, "why"),
         rule=_of_claim(say, example.claim, "rule"),
@@ -104,7 +108,25 @@ def _told_values(say: Say, values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def is_endless(example: Counterexample) -> bool:
+    """Whether its actions end in a loop that can be repeated for ever."""
+    return example.text in ("LIVE-2", "LIVE-2.idle")
+
+
+def _steps(say: Say, example: Counterexample, breaks: bool) -> tuple[StepLine, ...]:
+    """The numbered actions; of an endless loop one round, with a mark."""
+    if not is_endless(example):
+        return step_lines(say, example.actions, example.trail, breaks=breaks)
+    stem, loop = example.values["stem"], example.values["loop"]
+    lines = step_lines(say, example.actions[: stem + loop], example.trail)
+    return (*lines[:stem], *(replace(line, again=True) for line in lines[stem:]))
+
+
 def _broken(say: Say, example: Counterexample, on_edge: bool) -> str:
+    if is_endless(example):
+        return say(
+            "story.broken_for_ever", stem=example.values["stem"], loop=example.values["loop"]
+        )
     kind = "story.broken_at" if on_edge else "story.broken_after"
     return say(kind, action=example.length, of=example.length)
 

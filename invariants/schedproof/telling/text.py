@@ -43,7 +43,10 @@ def story_lines(story: Story, width: int = 80) -> list[Line]:
         lines += _styled(wrap(paragraph, width, "    "))
     lines += _books(story, width) + _differences(story, width)
     heading = f"  {say('story.how_to_get_there')}   {story.setup}"
-    lines += [Line(""), Line(heading, HEADING), *steps_as_lines(story.steps, width), Line("")]
+    lines += [Line(""), Line(heading, HEADING), *steps_as_lines(story.steps, width)]
+    if story.steps_end:
+        lines += _styled(wrap(story.steps_end, width, "    "), BAD)
+    lines.append(Line(""))
     return lines + _closing(say, story, width)
 
 
@@ -60,7 +63,7 @@ def steps_as_lines(steps: Iterable[StepLine], width: int = 80, indent: str = "  
     lines: list[Line] = []
     for step, what in zip(steps, parts, strict=True):
         head = f"{indent}{step.number:>{number}}  {pad(step.verb, verbs)}   "
-        mark = "   ✗" if step.guilty else ""
+        mark = "   ✗" if step.guilty else "   ↻" if step.again else ""
         text = f"{head}{pad(what[0], column)}   {pad(step.free, frees)}{mark}".rstrip()
         lines.append(Line(text, BAD if step.guilty else PLAIN))
         lines += [Line(" " * left + more) for more in what[1:]]

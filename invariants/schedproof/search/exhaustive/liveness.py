@@ -41,7 +41,7 @@ from schedproof.subjects.places import StopSubject
 
 ENDLESS = "endless"
 LIVE_2 = BY_ID["LIVE-2"]
-CAP_LEAST, CAP_MOST = 16, 1024
+CAP_LEAST, CAP_MOST = 8, 1024
 Notes = tuple[tuple[str, dict[str, Any]], ...]
 
 

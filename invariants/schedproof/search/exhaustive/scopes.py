@@ -101,11 +101,11 @@ class Scope:
 
     def to_bounds(self) -> dict[str, Any]:
         """The scope as the bounds of a verdict."""
-        requests = self.active or len(self.slots)
+        size = {"active": self.active} if self.active else {"requests": len(self.slots)}
         return {
             "scope": self.name,
             "arrivals": self.arrivals,
-            "requests": requests,
+            **size,
             "blocks": self.blocks,
             "aging_interval": self.aging_interval,
             "kinds": len(self.kinds),
