@@ -18,8 +18,14 @@ from schedproof.claims.catalogue import UnknownClaim, applicable, known_names, s
 from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
 from schedproof.search.exhaustive.exhaustive_search import Asked
-from schedproof.search.exhaustive.names import BOTH, EXHAUSTIVE, RANDOM
-from schedproof.search.exhaustive.scopes import DEFAULT_SCOPE, Scope, ScopeError, load_scope
+from schedproof.search.exhaustive.names import BOTH, EXHAUSTIVE, LIVENESS, RANDOM
+from schedproof.search.exhaustive.scopes import (
+    DEFAULT_OPEN_SCOPE,
+    DEFAULT_SCOPE,
+    Scope,
+    ScopeError,
+    load_scope,
+)
 from schedproof.search.policy_runs import Plan, run_plan
 from schedproof.search.profiles import PROFILES, QUICK, Bounds
 from schedproof.search.results import Counterexample, RunResult
@@ -172,6 +178,8 @@ def make_plan(asked: dict[str, Any]) -> Plan:
 
 def _searches(asked: dict[str, Any]) -> tuple[str, ...]:
     """The kinds of search that the options ask for, or imply."""
+    if asked["liveness"]:
+        return (LIVENESS,)
     of_random = asked["seed"] is not None or asked["profile"] is not None
     search = asked["search"] or (BOTH if of_random else EXHAUSTIVE)
     if search == RANDOM:
@@ -183,12 +191,15 @@ def _searches(asked: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _scope(asked: dict[str, Any]) -> Scope:
+    usual = DEFAULT_OPEN_SCOPE if asked["liveness"] else DEFAULT_SCOPE
     try:
-        scope = load_scope(asked["scope"] or DEFAULT_SCOPE)
+        scope = load_scope(asked["scope"] or usual)
     except ScopeError as error:
         raise UsageError(error.message_id, **error.values) from None
-    if scope.active:
+    if scope.active and not asked["liveness"]:
         raise UsageError("usage.scope_is_open", scope=scope.name)
+    if asked["liveness"] and not scope.active:
+        raise UsageError("usage.scope_is_closed", scope=scope.name)
     return scope.resized(asked["requests"], asked["blocks"])
 
 

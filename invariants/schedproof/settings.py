@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from schedmodel import POLICIES
+from schedmodel.policy import KNOWN_POLICIES, POLICIES
 from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
 from schedproof.search.profiles import PROFILES
 from schedproof.telling.language import (
@@ -112,7 +112,7 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
 
 def _policies(name: str, value: Any) -> tuple[str, ...]:
     names = _names(name, value)
-    known = (*POLICIES, "all")
+    known = (*KNOWN_POLICIES, "all")
     for policy in names:
         if policy not in known:
             raise unknown(name, policy, known)

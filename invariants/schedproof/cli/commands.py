@@ -15,7 +15,8 @@ from typing import Any
 
 import click
 
-from schedmodel import POLICIES, __version__
+from schedmodel import __version__
+from schedmodel.policy import KNOWN_POLICIES
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
 from schedproof.cli.output import put
 from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
@@ -66,7 +67,7 @@ def _check(lang: str) -> click.Command:
         lang=lang,
         params=[
             click.Argument(["target"], required=False),
-            option(lang, "policy", multiple=True, values=lambda: (*POLICIES, "all")),
+            option(lang, "policy", multiple=True, values=lambda: (*KNOWN_POLICIES, "all")),
             option(lang, "search", values=lambda: SEARCHES),
             option(lang, "scope", values=_scope_names),
             option(lang, "requests"),

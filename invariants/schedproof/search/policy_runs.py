@@ -21,7 +21,8 @@ from schedproof.claims.claim import Claim
 from schedproof.search import isolation
 from schedproof.search.exhaustive.bfs import peak_mib
 from schedproof.search.exhaustive.exhaustive_search import Asked, search_exhaustively
-from schedproof.search.exhaustive.names import EXHAUSTIVE
+from schedproof.search.exhaustive.liveness import search_liveness
+from schedproof.search.exhaustive.names import EXHAUSTIVE, LIVENESS, RANDOM
 from schedproof.search.exhaustive.same_requests import with_proved_shortest
 from schedproof.search.isolation import Channel, Limits, Outcome
 from schedproof.search.outcomes import JsonValue
@@ -63,9 +64,9 @@ class Plan:
 
     def config(self, search: str, policy: str) -> Config:
         """The set-up of one policy's scheduler."""
-        if search == EXHAUSTIVE:
-            return Config(policy, self.asked.scope.blocks, self.asked.scope.aging_interval)
-        return Config(policy, self.bounds.blocks, self.aging_interval)
+        if search == RANDOM:
+            return Config(policy, self.bounds.blocks, self.aging_interval)
+        return Config(policy, self.asked.scope.blocks, self.asked.scope.aging_interval)
 
     def jobs(self) -> list[tuple[str, str]]:
         """One (search, policy) for each child."""
@@ -158,17 +159,30 @@ def _job(plan: Plan, search: str, policy: str) -> Callable[[Channel], JsonValue]
         channel.begin(policy)
         start = _starter(loaded, channel)
         config = plan.config(search, policy)
-        if search == EXHAUSTIVE:
-            # The rest is for what the scheduler does; its limit is watched from outside.
-            memory = peak_mib() + plan.memory_mib * SHARE_FOR_STATES
-            asked = replace(plan.asked, memory_mib=memory)
-            return search_exhaustively(start, config, plan.claims, asked, channel).to_json()
+        return _searched(plan, search, config, start, channel).to_json()
+
+    return job
+
+
+def _searched(
+    plan: Plan,
+    search: str,
+    config: Config,
+    start: Callable[[Config], ChapterSubject],
+    channel: Channel,
+) -> RunResult:
+    if search == RANDOM:
         found = search_randomly(
             start, config, plan.claims, plan.bounds, plan.profile, plan.seed, channel
         )
-        return with_proved_shortest(found, start, config, plan.claims, channel).to_json()
-
-    return job
+        return with_proved_shortest(found, start, config, plan.claims, channel)
+    # The rest is for what the scheduler does; its limit is watched from outside.
+    memory = peak_mib() + plan.memory_mib * SHARE_FOR_STATES
+    if search == LIVENESS:
+        scope = plan.asked.scope
+        return search_liveness(start, config, scope, channel, plan.claims, memory)
+    asked = replace(plan.asked, memory_mib=memory)
+    return search_exhaustively(start, config, plan.claims, asked, channel)
 
 
 # -- in the parent ---------------------------------------------------------
@@ -208,19 +222,19 @@ def _notes_on(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _blank(plan: Plan, search: str, policy: str) -> RunResult:
-    exhaustive = search == EXHAUSTIVE
+    random = search == RANDOM
     bounds = {**asdict(plan.bounds), "aging_interval": plan.aging_interval}
     return RunResult(
         policy=policy,
-        search=search,
+        search=RANDOM if random else EXHAUSTIVE,
         verdict=Verdict.ERROR.value,
         identity=None,
-        bounds=plan.asked.scope.to_bounds() if exhaustive else bounds,
+        bounds=bounds if random else plan.asked.scope.to_bounds(),
         distinct_states=None,
         transitions=0,
         depth=0,
         seconds=0.0,
-        seed=None if exhaustive else plan.seed,
+        seed=plan.seed if random else None,
     )
 
 

@@ -258,7 +258,9 @@ class _Searcher:
             raise NotFlat
 
     def _confirm(self, actions: tuple[Action, ...]) -> bool:
-        return bool(replay_last_edge(self._start, self._config, Judge(self.claims), Hit(actions, ())))
+        return bool(
+            replay_last_edge(self._start, self._config, Judge(self.claims), Hit(actions, ()))
+        )
 
     # -- violations ----------------------------------------------------------
 
@@ -313,7 +315,7 @@ class _Searcher:
 
     def _counterexample(self, violation: Violation, outcome: Outcome) -> Counterexample:
         exact = violation.edge is not None and not self._reduce
-        shortest = exact and (outcome.probed_all or not violation.claim.id not in INPUTS)
+        shortest = exact and (outcome.probed_all or violation.claim.id not in INPUTS)
         return counterexample(self._start, violation, "exhaustive", shortest)
 
     def _certificate(self, found: Found) -> Notes:
@@ -335,7 +337,9 @@ class _Searcher:
         return Verdict.HOLDS_WITHIN_BOUNDS.value
 
 
-def replay_last_edge(start: StartSubject, config: Config, judge: Judge, hit: Hit) -> Violation | None:
+def replay_last_edge(
+    start: StartSubject, config: Config, judge: Judge, hit: Hit
+) -> Violation | None:
     """What the last action of a hit breaks, judged on a new scheduler; None if nothing."""
     subject = start(config)
     seen = subject.observe()

@@ -24,7 +24,7 @@ from schedproof.subjects.actions import Enqueue
 CLOSED, OPEN = "closed", "open"
 FOLDER = files("schedproof.search.exhaustive") / "scopes"
 SCHEMA = "scope.schema.json"
-DEFAULT_SCOPE = "default"
+DEFAULT_SCOPE, DEFAULT_OPEN_SCOPE = "default", "endless-mixed"
 
 
 class ScopeError(Exception):
