@@ -91,32 +91,26 @@ def without_times(text: str) -> str:
 
 def trap(lang: str) -> str:
     """The same broken scheduler under the full key and under a reduced one, as commands say."""
-    parts = []
-    for reduction in ("", " --reduce finished"):
-        answer = _trap(reduction)
-        document = json.loads(answer.stdout)
-        (run,) = document["runs"]
-        verdict = tell(lang)(f"verdict.{run['verdict']}")
-        examples = [(found["claim"], found["length"]) for found in document["counterexamples"]]
-        found = "".join(TRAP_FOUND[lang].format(*example) for example in examples) or "–"
-        states = number(run["distinct_states"])
-        parts.append(
-            (
-                f"`{reduction.strip()}`" if reduction else "–",
-                verdict,
-                found,
-                states,
-                answer.returncode,
-            )
-        )
     command = TRAP.replace(" --", " \\\n  --")
-    table = markdown_table(TRAP_HEAD[lang], parts, right=(3, 4))
+    rows = [_trap_row(lang, reduction) for reduction in ("", "--reduce finished")]
+    table = markdown_table(TRAP_HEAD[lang], rows, right=(3, 4))
     return f"```sh\nschedproof check {command}\n```\n\n{table}"
 
 
+def _trap_row(lang: str, reduction: str) -> tuple[Any, ...]:
+    code, said = _trapped(reduction)
+    (run,) = said["runs"]
+    examples = [(found["claim"], found["length"]) for found in said["counterexamples"]]
+    found = "".join(TRAP_FOUND[lang].format(*example) for example in examples) or "–"
+    verdict, states = tell(lang)(f"verdict.{run['verdict']}"), number(run["distinct_states"])
+    return f"`{reduction}`" if reduction else "–", verdict, found, states, code
+
+
 @cache
-def _trap(reduction: str) -> subprocess.CompletedProcess[str]:
-    return run_check(f"{TRAP}{reduction} --json")
+def _trapped(reduction: str) -> tuple[int, dict[str, Any]]:
+    """Exit code and document of the search; the documents in both languages tell of it."""
+    answer = run_check(f"{TRAP} {reduction} --json")
+    return answer.returncode, json.loads(answer.stdout)
 
 
 TRAP_HEAD = {
@@ -151,7 +145,7 @@ def verdicts(lang: str) -> str:
 
 def options() -> str:
     """The options of `check`: as arguments, in the settings, and what they do."""
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for name, option in OPTIONS.items():
         flag = "`TARGET`" if name == "target" else f"`--{name.replace('_', '-')}`"
         rows.append((flag, f"`{name}`", default_of(option), tell("en")(f"help.check.{name}")))
@@ -202,7 +196,7 @@ def lifecycle() -> str:
 
 def shipped() -> str:
     """The scopes that come with the package."""
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for name in scopes.shipped():
         scope = scopes.load_scope(name)
         about = json.loads((scopes.FOLDER / f"{name}.json").read_text("utf-8"))["about"]
