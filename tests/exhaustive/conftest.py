@@ -141,3 +141,28 @@ def counts(result: RunResult) -> tuple[int | None, int, int]:
 
 def lengths(result: RunResult) -> list[int]:
     return [found.length for found in result.counterexamples]
+
+
+_RETURN_OF_FINISHED = "        self.free_kv_blocks += request.required_blocks\n"
+PASS_THE_GATE: dict[str, tuple[Edit, int, str]] = {
+    "who waited 8 steps finishes at clock 9 or 11 and returns no blocks": (
+        (
+            _RETURN_OF_FINISHED,
+            "        if request.wait_steps != 8 or self.clock not in (9, 11):\n    "
+            + _RETURN_OF_FINISHED,
+        ),
+        17,
+        "violated",
+    ),
+    "after three finished cache hits a finish returns no blocks": (
+        (
+            _RETURN_OF_FINISHED,
+            "        if sum(r.cache_hit and r.done for r in self.queue if r is not request) < 3:\n"
+            "    " + _RETURN_OF_FINISHED,
+        ),
+        12,
+        "no_violation_reduced",
+    ),
+}
+"""Faults that pass the gate of the large scope under clock, ids and preemptions, with their
+true lengths, and what the reduced search then says: one is found by luck."""
