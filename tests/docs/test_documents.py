@@ -89,7 +89,7 @@ def test_python_runs(
     monkeypatch.syspath_prepend(str(ROOT))
     exec(compile(text, "<document>", "exec"), {"__name__": "document"})
     printed = capsys.readouterr().out
-    for said in re.findall(r"print\(.+?\) +# (\w+ \d+)$", text, re.MULTILINE):
+    for said in re.findall(r"print\(.+?\) +# ([\w-]+ \d+)$", text, re.MULTILINE):
         assert said in printed
 
 
