@@ -70,7 +70,12 @@ def test_claims_are_selected_by_id_and_by_family_in_any_case() -> None:
 
 @pytest.mark.parametrize("names", [[], [" "]])
 def test_no_name_selects_all_claims(names: list[str]) -> None:
-    assert select(names) == list(CLAIMS)
+    assert ids(select(names)) == [claim for claim in BY_ID if claim != "LIVE-2"]
+
+
+def test_claims_about_endless_arrivals_are_selected_by_name_only() -> None:
+    assert ids(select(["live"])) == ["LIVE-1", "LIVE-2", *REACH]
+    assert ids(select(["LIVE-2"])) == ["LIVE-2", *REACH]
 
 
 def test_a_name_that_selects_nothing_is_told() -> None:
@@ -93,8 +98,10 @@ def test_claims_of_other_policies_do_not_apply() -> None:
         "REACH-RESUME",
         "REACH-TIE",
         "REACH-AGING",
+        "LIVE-2",
     }
-    assert applicable(CLAIMS, subject("aging")) == list(CLAIMS)
+    for policy in ("aging", "reserved_aging"):
+        assert applicable(CLAIMS, subject(policy)) == [c for c in CLAIMS if c.id != "LIVE-2"]
 
 
 def test_claims_do_not_apply_to_those_who_lack_what_they_need() -> None:

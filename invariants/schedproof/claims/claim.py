@@ -38,8 +38,9 @@ class Kind(str, Enum):
 class Over(str, Enum):
     """What a predicate looks at: one `Change`, one `Edge`, one finished `Run`, or `Rounds`.
 
-    Rounds are what the search for endless waits hands in, and no other. A predicate over steps, or over steps that preempt, answers None on every other edge, so
-    nobody need ask it there.
+    Rounds are what the search for endless waits hands in, and no other. A predicate over
+    steps, or over steps that preempt, answers None on every other edge, so nobody need ask
+    it there.
     """
 
     CHANGE = "change"

@@ -92,10 +92,11 @@ def is_served_again(seen: Rounds) -> Judged:
         "each": seen.waits[0] - seen.before,
         "last": seen.waits[-1],
         "waits": list(seen.waits),
-        "row": ", ".join(map(str, seen.waits[:5])),
+        "first": list(seen.waits[:5]),
     }
-    text = "LIVE-2" if seen.waits[-1] > seen.before else "LIVE-2.idle"
-    return Breach(text, values, ((seen.request, "wait_steps"),))
+    grows = seen.waits[-1] > seen.before
+    guilty = ((seen.request, "wait_steps"),)
+    return Breach("LIVE-2" if grows else "LIVE-2.idle", values, guilty)
 
 
 CLAIMS = (

@@ -171,6 +171,8 @@ def plain(value: Any) -> Any:
     """A value as JSON can hold it; what it cannot hold is told by its repr."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
+    if type(value) in (list,):  # narrowed by no type checker: what is in it may be anything
+        return [plain(part) for part in value]
     if isinstance(value, float) and value == value and abs(value) != float("inf"):
         return value
     return repr(value)

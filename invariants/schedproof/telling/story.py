@@ -21,7 +21,7 @@ from schedproof.search.results import ClaimVerdict, Counterexample, RunResult
 from schedproof.telling.books import Sum, books_of
 from schedproof.telling.bounds import DOT, how_text, short_bounds
 from schedproof.telling.differences import Differences, differences_of
-from schedproof.telling.messages import Say, has_text, tell
+from schedproof.telling.messages import Say, has_text, join, tell
 from schedproof.telling.steps import StepLine, step_lines, verb, what_happened
 
 _VICTIM_CLAIMS = frozenset({"VICTIM-1", "VICTIM-2", "VICTIM-3", "VICTIM-4"})
@@ -67,7 +67,7 @@ def story_of(example: Counterexample, language: str, run: RunResult | None = Non
         books=books_of(say, example),
         setup=_setup(say, example),
         steps=_steps(say, example, breaks=on_edge),
-        steps_end=say("story.again") if is_endless(example) else "",
+        steps_end=_steps_end(say, example),
         also_broken=tuple((claim, title_of(say, claim)) for claim in example.also_broken),
         why=_of_claim(say, example.claim, "why"),
         rule=_of_claim(say, example.claim, "rule"),
@@ -101,11 +101,13 @@ def _of_claim(say: Say, claim: str, part: str) -> str:
 
 def _told_values(say: Say, values: Mapping[str, Any]) -> dict[str, Any]:
     words = {"nobody": say("story.nobody"), "": say("story.nothing"), None: "–"}
-    hashable = (str, type(None))
-    return {
-        name: words.get(value, value) if isinstance(value, hashable) else value
-        for name, value in values.items()
-    }
+
+    def told(value: Any) -> Any:
+        if type(value) in (list,):  # narrowed by no type checker: it may hold anything
+            return join(say, "names", [str(part) for part in value])
+        return words.get(value, value) if isinstance(value, (str, type(None))) else value
+
+    return {name: told(value) for name, value in values.items()}
 
 
 def is_endless(example: Counterexample) -> bool:
@@ -120,6 +122,15 @@ def _steps(say: Say, example: Counterexample, breaks: bool) -> tuple[StepLine, .
     stem, loop = example.values["stem"], example.values["loop"]
     lines = step_lines(say, example.actions[: stem + loop], example.trail)
     return (*lines[:stem], *(replace(line, again=True) for line in lines[stem:]))
+
+
+def _steps_end(say: Say, example: Counterexample) -> str:
+    """How the actions of an endless loop go on; "" for all other traces."""
+    if not is_endless(example):
+        return ""
+    stem, loop = example.values["stem"], example.values["loop"]
+    arrives = any(action["op"] == "enqueue" for action in example.actions[stem : stem + loop])
+    return say("story.again" if arrives else "story.again_as_it_is")
 
 
 def _broken(say: Say, example: Counterexample, on_edge: bool) -> str:

@@ -106,7 +106,8 @@ class Looking:
 
     def state(self, after: State) -> State:
         """The state without its past."""
-        clock, rows, place = after[CLOCK], [], 0
+        clock, place = after[CLOCK], 0
+        rows: list[Row] = []
         for row in after[ROWS:]:
             if not row.finished:
                 rows.append(self._row(row, place, clock))

@@ -174,7 +174,6 @@ class _Searcher:
         return replace(_stopped(counted, "cap"), notes=notes)
 
     def _violated(self, counted: RunResult, violation: Violation) -> RunResult:
-        insist_on_repeating(self.start, violation)
         example = counterexample(self.start, violation, "exhaustive")
         return replace(counted, verdict=Verdict.VIOLATED.value, counterexamples=(example,))
 
@@ -184,6 +183,7 @@ class _Searcher:
         violation = replay_last_edge(self.start, self.subject.config, judge, hit)
         if violation is None:
             raise NotFlat
+        insist_on_repeating(self.start, violation)
         return violation
 
     def _lasso(self, marked: Marked, graph: Graph, cap: int) -> Violation | None:
@@ -198,8 +198,10 @@ class _Searcher:
             seen, actions = rehearsed
             breach = LIVE_2.predicate(seen)
             if isinstance(breach, Breach):
-                config = self.subject.config
-                return Violation(LIVE_2, breach, (), config, tuple(actions))
+                violation = Violation(LIVE_2, breach, (), self.subject.config, tuple(actions))
+                once = violation.actions[: seen.stem + seen.loop]
+                insist_on_repeating(self.start, replace(violation, actions=once))
+                return violation
         if not graph.capped and marked.has_cycles:
             raise NotFlat  # nothing was cut, and yet the loop does not come again
         return None
