@@ -38,6 +38,7 @@ TRAP = (
     "--scope examples/with_and_without_deadline.json"
 )
 MANIFEST = ROOT / "tests" / "exhaustive" / "manifest.json"
+WAITS = ROOT / "tests" / "liveness" / "manifest.json"
 
 
 def main() -> None:
@@ -220,6 +221,43 @@ def counts() -> str:
     return markdown_table(("scope", "policy", "states", "transitions", "depth"), rows, (2, 3, 4))
 
 
+def waits(lang: str) -> str:
+    """Each scope under each policy: the worst wait with two and three active requests, or ∞."""
+    cells: dict[str, list[str]] = {}
+    for record in json.loads(WAITS.read_text("utf-8"))["configurations"]:
+        wait = "**∞**" if record["verdict"] == "violated" else str(record["steps"])
+        cells.setdefault(record["scope"], []).append(wait)
+    rows = [
+        (
+            f"`{scope}`",
+            *(f"{two} / {three}" for two, three in zip(row[::2], row[1::2], strict=True)),
+        )
+        for scope, row in cells.items()
+    ]
+    head = {"en": "scope", "zh": "范围"}[lang]
+    return markdown_table((head, *(f"`{name}`" for name in KNOWN_POLICIES)), rows)
+
+
+def lassos(lang: str) -> str:
+    """Each lasso with the fewest active requests: who waits, the stem, the loop, the wait."""
+    first: dict[tuple[str, str], dict[str, Any]] = {}
+    for record in json.loads(WAITS.read_text("utf-8"))["configurations"]:
+        if record["verdict"] == "violated":
+            first.setdefault((record["scope"], record["policy"]), record)
+    fields = ("active", "kind", "stem", "loop", "each")
+    rows = [
+        (f"`{scope}`", f"`{policy}`", *(record[name] for name in fields))
+        for (scope, policy), record in first.items()
+    ]
+    return markdown_table(LASSO_HEAD[lang], rows, right=(2, 4, 5, 6))
+
+
+LASSO_HEAD = {
+    "en": ("scope", "policy", "active", "who waits", "stem", "loop", "waits each round"),
+    "zh": ("范围", "策略", "同时未完成", "谁在等", "前段", "循环", "每轮多等"),
+}
+
+
 def keys(lang: str) -> str:
     """What each policy sorts by."""
     head = {"en": ("policy", "key, smallest first"), "zh": ("策略", "排序键，小者优先")}[lang]
@@ -246,7 +284,10 @@ def markdown_table(
 
 MAKERS: dict[str, Callable[..., str]] = {
     maker.__name__: maker
-    for maker in (trace, trap, exits, verdicts, options, claims, lifecycle, shipped, counts, keys)
+    for maker in (
+        *(trace, trap, exits, verdicts, options, claims),
+        *(lifecycle, shipped, counts, waits, lassos, keys),
+    )
 }
 
 

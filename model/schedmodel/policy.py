@@ -12,12 +12,13 @@ Rules.
    deadline can no longer be met. Waiting counts only under aging.
 4. Under fcfs the key is the order of arrival and all priorities are equal, so nobody is
    ever preempted.
-5. Each of these four can let a request wait for ever while others keep arriving, aging too:
+5. All of these but fcfs let a request wait for ever while others keep arriving, aging too:
    phase and cache hit stand before its priority, and small requests overtake a large one for
-   which there is never room at once. reserved_aging is our answer to both. Effective priority
-   stands first in its key, and the first request for which there is no room reserves the pool:
-   nobody behind it is admitted until it is served, those who hold blocks go on. A request
-   larger than the pool reserves nothing. The price is room that stays empty meanwhile.
+   which there is never room at once. fcfs does not, but knows no urgency. reserved_aging is our
+   answer to both. Effective priority stands first in its key, and the first request for which
+   there is no room reserves the pool: nobody behind it is admitted until it is served, those
+   who hold blocks go on. A request larger than the pool reserves nothing. The price is room
+   that stays empty meanwhile.
 
 A policy reads requests of any make that have the chapter's fields (`Ranked`): those of
 our scheduler, and the rows in which others are observed.
@@ -165,7 +166,7 @@ POLICIES: dict[str, type[Policy]] = {
 """The four that are compared with one another."""
 
 KNOWN_POLICIES: dict[str, type[Policy]] = {**POLICIES, ReservedAging.name: ReservedAging}
-"""All that a scheduler takes by name: the four, and the answer to their starvation."""
+"""All that a scheduler takes by name: the four, and our answer to starvation."""
 
 
 def make_policy(name: str, aging_interval: int) -> Policy:
