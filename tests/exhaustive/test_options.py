@@ -250,14 +250,13 @@ def test_refused_calls_are_tried_once_for_each_situation_of_a_large_space(
 
 
 def test_the_order_of_arrival_is_state_under_fcfs_only() -> None:
-    asked = {"identity": "peer"}
     for target in (MODEL, PlainScheduler):
-        fcfs = search(target, TWO, "fcfs", **asked)
+        fcfs = search(target, TWO, "fcfs", identity="peer")
         assert fcfs.identity == "full"
         assert fcfs.verdict == "holds_within_bounds"
         full = search(target, TWO, "fcfs", identity="full")
         assert counts(fcfs) == counts(full)
-        aging = search(target, TWO, "aging", **asked)
+        aging = search(target, TWO, "aging", identity="peer")
         assert aging.identity == "peer"
         assert (aging.distinct_states or 0) < (full.distinct_states or 0)
 

@@ -1,0 +1,66 @@
+"""The three searches that the benchmark times go through the same states.
+
+Times depend on the machine and are not judged here; that all three count the same is what
+makes their ratios mean anything.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = Path(__file__).with_name("bench_exhaustive.py")
+GROUND_TRUTH = {"fixed_priority": (7_321, 8_466, 12), "aging": (7_464, 8_574, 12)}
+
+
+@pytest.fixture(scope="module")
+def bench() -> Any:
+    """The command as a module, without what it adds to the path."""
+    before = list(sys.path)
+    spec = importlib.util.spec_from_file_location("bench_exhaustive", COMMAND)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.path[:] = before
+    return module
+
+
+@pytest.mark.parametrize("policy", GROUND_TRUTH)
+@pytest.mark.parametrize("search", ["ours", "tuples"])
+def test_the_searches_agree_on_the_small_scope(bench: Any, search: str, policy: str) -> None:
+    scope = bench.load_scope("small")
+    figures = bench.timed(getattr(bench, search), scope, policy)
+    assert figures.counts == GROUND_TRUTH[policy]
+    assert figures.cpu_seconds > 0
+
+
+def test_copies_of_real_objects_agree_as_well(bench: Any) -> None:
+    assert bench.copies(bench.load_scope("small"), "aging") == GROUND_TRUTH["aging"]
+
+
+@pytest.mark.parametrize("policy", GROUND_TRUTH)
+def test_the_searches_agree_on_a_larger_pool(bench: Any, policy: str) -> None:
+    scope = bench.load_scope("large").resized(3, 5)
+    scope = replace(scope, slots=(scope.kinds, *scope.slots[:2]))
+    found = {bench.ours(scope, policy), bench.tuples(scope, policy), bench.copies(scope, policy)}
+    assert len(found) == 1
+
+
+def test_the_command_tells_ratios_and_fails_where_counts_differ(
+    bench: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = bench.load_scope("small").resized(1, None)
+    monkeypatch.setattr(bench, "load_scope", lambda _name: small)
+    assert bench.main(["--scope", "small", "--policy", "aging"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:5]] == ["ours", "tuples", "copies"]
+    assert lines[2].split()[-1] == "1.00"
+    assert lines[5].endswith("MiB per million states")
+    monkeypatch.setattr(bench, "tuples", lambda _scope, _policy: (1, 0, 0))
+    assert bench.main(["--scope", "small"]) == 1

@@ -1,0 +1,116 @@
+"""The Hypothesis machine: three properties in full view, and the machine under every policy.
+
+Each property is a run of the machine with only its own claims. It passes on our model and on
+the plain scheduler, and fails where the fault that it is there for is planted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.exhaustive.conftest import (
+    LEAKS,
+    MODEL,
+    PINNED,
+    THE_SEVEN,
+    ZEROES,
+    Edit,
+    planted,
+    starter,
+)
+
+from schedproof.claims.catalogue import applicable, select
+from schedproof.claims.judge import Judge
+from schedproof.search import stateful
+from schedproof.search.profiles import Bounds, Profile
+from schedproof.search.session import ClaimBroken
+from schedproof.subjects.contract import Config
+from schedproof.zoo import plain
+from schedproof.zoo.plain import PlainScheduler
+
+SHORT = Profile("short", examples=60, actions=25, seed=0)
+TARGETS = pytest.mark.parametrize("target", [MODEL, PlainScheduler])
+
+
+def run(
+    target: type[Any],
+    claims: Sequence[str],
+    policy: str = "fixed_priority",
+    blocks: int = 3,
+    profile: Profile = SHORT,
+) -> Judge:
+    """Run the machine with only these claims; raises `ClaimBroken` at a violation."""
+    start, config = starter(target), Config(policy, blocks)
+    judge = Judge(applicable(select(claims), start(config)))
+    machine = stateful.make_machine(start, config, judge, Bounds(blocks=blocks))
+    stateful.run_machine(machine, profile, profile.seed or 0)
+    return judge
+
+
+def broken(target: type[Any], claims: Sequence[str], policy: str = "fixed_priority") -> str:
+    with pytest.raises(ClaimBroken) as caught:
+        run(target, claims, policy)
+    return caught.value.violation.claim.id
+
+
+@TARGETS
+def test_capacity_ledger(target: type[Any]) -> None:
+    """After every action free and held blocks make up the pool."""
+    judge = run(target, ["LEDGER"])
+    assert all(judge.exercised().values())
+
+
+@TARGETS
+def test_progress_preservation(target: type[Any]) -> None:
+    """Nobody loses a token or goes back to prefill, preempted or not."""
+    judge = run(target, ["PROGRESS"])
+    assert all(judge.exercised().values())
+
+
+@TARGETS
+def test_victim_eligibility(target: type[Any]) -> None:
+    """Only a preemptible request gives way, and only to a more urgent one that needs it."""
+    judge = run(target, ["VICTIM"])
+    assert all(judge.exercised().values())
+
+
+FAULTS: dict[str, tuple[Edit, str, str]] = {
+    "a finish returns no blocks": (LEAKS, "LEDGER", "LEDGER-1"),
+    "a preemption zeroes the tokens": (ZEROES, "PROGRESS", "PROGRESS-2"),
+    "pinned requests are preempted": (PINNED, "VICTIM", "VICTIM-2"),
+    "equals are preempted": (THE_SEVEN["equals are preempted"], "VICTIM", "VICTIM-3"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_property_fails_where_its_fault_is_planted(fault: str) -> None:
+    edit, family, claim = FAULTS[fault]
+    assert broken(planted(edit), [family]) == claim
+
+
+@TARGETS
+@pytest.mark.parametrize("policy", plain.POLICIES)
+@pytest.mark.parametrize("blocks", [1, 3, 12], ids=["tight", "usual", "roomy"])
+def test_the_machine_finds_nothing_under_any_policy(
+    target: type[Any], policy: str, blocks: int
+) -> None:
+    judge = run(target, (), policy, blocks, Profile("moment", 12, 20, seed=1))
+    counts = judge.exercised()
+    assert counts["LEDGER-1"] > 12
+    assert counts["INPUT-1"] > 0
+
+
+def test_runs_of_the_machine_preempt_and_pass_over() -> None:
+    counts = run(MODEL, ["REACH"]).exercised()
+    assert counts["REACH-PREEMPTION"] > 0
+    assert counts["REACH-SKIP"] > 0
+
+
+def test_a_machine_without_room_still_has_something_to_do() -> None:
+    start, config = starter(MODEL), Config("aging", 0)
+    judge = Judge(applicable(select(()), start(config)))
+    machine = stateful.make_machine(start, config, judge, Bounds(requests=1, blocks=0))
+    stateful.run_machine(machine, Profile("moment", 5, 10), 3)
+    assert judge.exercised()["INPUT-2"] > 0

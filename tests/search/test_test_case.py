@@ -1,0 +1,105 @@
+"""`schedproof.test_case` in somebody's own test file, under pytest and under unittest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.exhaustive.conftest import LEAKS, PLAIN, planted
+
+import schedproof
+from schedproof.search.profiles import PROFILES, Profile
+from schedproof.settings import UsageError
+from schedproof.subjects.contract import PolicyRefused
+
+TEST_FILE = """\
+import schedproof
+from schedproof.search.profiles import PROFILES, Profile
+from mine import PlainScheduler
+
+PROFILES["ci"] = Profile("ci", examples=40, actions=20, seed=0)
+TestModel = schedproof.test_case(policy="aging")
+TestMine = schedproof.test_case(PlainScheduler, policy="aging")
+TestFactory = schedproof.test_case(
+    factory=lambda policy, blocks, aging_interval: PlainScheduler(policy, blocks, aging_interval),
+    name="FromFactory",
+)
+"""
+NO_POLICY = ("        if policy not in POLICIES:\n", "        if policy:\n")
+RUNNERS = {
+    "pytest": ["pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
+    "unittest": ["unittest", "test_mine"],
+}
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_tests(folder: Path, runner: str, scheduler: str) -> subprocess.CompletedProcess[str]:
+    (folder / "mine.py").write_text(scheduler, encoding="utf-8")
+    (folder / "test_mine.py").write_text(TEST_FILE, encoding="utf-8")
+    path = ":".join([str(ROOT / "model"), str(ROOT / "invariants"), str(folder)])
+    return subprocess.run(
+        [sys.executable, "-m", *RUNNERS[runner]],
+        cwd=folder,
+        env={"PYTHONPATH": path, "SCHEDPROOF_LANG": "en", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_right_scheduler_passes(runner: str, tmp_path: Path) -> None:
+    ended = run_tests(tmp_path, runner, PLAIN)
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == 0, said
+    assert ("3 passed" if runner == "pytest" else "Ran 3 tests") in said
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_broken_scheduler_fails_with_the_story(runner: str, tmp_path: Path) -> None:
+    old, new = LEAKS
+    ended = run_tests(tmp_path, runner, PLAIN.replace(old, new))
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == 1, said
+    assert "LEDGER-1" in said
+    assert "FromFactory" in said or "TestFactory" in said
+    assert "Falsifying example" not in said
+    assert ("2 failed, 1 passed" if runner == "pytest" else "failures=2") in said
+
+
+def failure_of(case: Any) -> str:
+    (test,) = (name for name in dir(case) if name.startswith("test_"))
+    with pytest.raises(AssertionError) as caught:
+        getattr(case(test), test)()
+    return str(caught.value)
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PROFILES, "ci", Profile("ci", examples=40, actions=20, seed=0))
+
+
+@pytest.mark.usefixtures("short")
+def test_the_story_is_the_same_every_time() -> None:
+    case = schedproof.test_case(planted(LEAKS))
+    assert "LEDGER-1" in failure_of(case)
+    assert failure_of(case) == failure_of(case)
+
+
+@pytest.mark.usefixtures("short")
+def test_only_the_claims_that_were_asked_for_are_judged() -> None:
+    case = schedproof.test_case(planted(LEAKS), claims=["PROGRESS"], name="Progress")
+    assert case.__name__ == "Progress"
+    (test,) = (name for name in dir(case) if name.startswith("test_"))
+    getattr(case(test), test)()
+
+
+def test_wrong_options_are_refused_at_once() -> None:
+    with pytest.raises(UsageError):
+        schedproof.test_case(policy="fastest")
+    with pytest.raises(UsageError):
+        schedproof.test_case(claims=["NOTHING"])
+    with pytest.raises(PolicyRefused):
+        schedproof.test_case(planted(NO_POLICY), policy="aging")
