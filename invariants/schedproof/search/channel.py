@@ -41,7 +41,8 @@ class Pulse:
 
     def beat(self) -> None:
         """Say that the child is alive now."""
-        struct.pack_into("=d", self._page, 0, time.monotonic())
+        # Eight bytes at once: `pack_into` clears them first, and the parent may look just then.
+        self._page[:8] = struct.pack("=d", time.monotonic())
 
     def beaten_at(self) -> float:
         """When the child last said so, in seconds of the monotonic clock."""
