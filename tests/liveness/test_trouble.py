@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.liveness.conftest import ALL, scope_of, search, worst
+from tests.liveness.conftest import ALL, OPEN, scope_of, search, worst
 
 from schedproof.claims.liveness import Rounds, is_served_again
 from schedproof.search.exhaustive import liveness
 from schedproof.search.exhaustive.liveness import least_cap
-from schedproof.search.exhaustive.scopes import Kind, load_scope
+from schedproof.search.exhaustive.scopes import FOLDER, Kind, load_scope
 from schedproof.search.pace import Unhurried
 from schedproof.zoo.plain import PlainScheduler, Request
 
@@ -222,7 +222,16 @@ def test_the_claim_judges_rounds() -> None:
     assert is_served_again(replace(seen, needs=3)) is None
 
 
-def test_the_shipped_scopes_are_what_they_say() -> None:
+@pytest.mark.parametrize("name", OPEN)
+def test_the_shipped_scopes_fit_the_schema_and_the_pool(name: str) -> None:
+    scope = load_scope(name)
+    assert load_scope(str(FOLDER / f"{name}.json")) == scope  # a file by its path is validated
+    assert all(kind.required_blocks <= scope.blocks for kind in scope.kinds)
+    assert scope.resized(5, None).active == 5
+    assert scope.to_bounds()["active"] == scope.active
+
+
+def test_the_shipped_scopes_differ_in_what_they_say() -> None:
     for name in ("endless-hits", "endless-urgent", "endless-equal"):
         scope = load_scope(name)
         assert len({(k.required_blocks, k.preemptible) for k in scope.kinds}) == 1

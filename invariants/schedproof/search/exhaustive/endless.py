@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from schedmodel.policy import Deadline
 from schedproof.claims.judge import Judge
@@ -49,8 +49,7 @@ Move = tuple[int, ...]
 """Where each request of a state stands in the next one; `GONE` if it advanced."""
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(NamedTuple):
     """An edge: 0 for a step, else 1 + the kind that arrived; `served` whether a step served."""
 
     code: int
@@ -101,6 +100,7 @@ class Looking:
         self._latest = cap if isinstance(rules, Deadline) else 0
         self._known: dict[tuple[Row, int, int], Row] = {}
         self._rows: dict[tuple[Any, ...], Row] = {}
+        self._patient: dict[Row, Row] = {}
         self._places: dict[tuple[str, ...], tuple[int, ...]] = {}
         self.capped = False
 
@@ -161,8 +161,10 @@ class Looking:
     def without_patience(self, state: State, marked: int) -> State:
         """The state as it would be if the marked request had just come."""
         row = state[ROWS + marked]
-        due = None if row.deadline_step is None else 0
-        same = self.with_values(row, marked, due, 0)
+        same = self._patient.get(row)
+        if same is None:
+            due = None if row.deadline_step is None else 0
+            same = self._patient[row] = self.with_values(row, marked, due, 0)
         return (*state[: ROWS + marked], same, *state[ROWS + marked + 1 :])
 
 
