@@ -51,11 +51,11 @@ class Remembers(PlainScheduler):
 
 
 class TiresWithTime(PlainScheduler):
-    """From the third event on the newest request goes first."""
+    """From the fortieth event on the newest request goes first."""
 
     def _schedule_key(self, request: Request) -> tuple[int, ...]:
         usual = super()._schedule_key(request)
-        return usual if self.clock < 3 else (0, 0, 0, 0, 0, -request.request_id)
+        return usual if self.clock < 40 else (0, 0, 0, 0, 0, -request.request_id)
 
 
 class Raises(PlainScheduler):
