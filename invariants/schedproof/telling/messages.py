@@ -75,9 +75,10 @@ def _filled(match: re.Match[str], message_id: str, values: dict[str, Any]) -> st
     name = match["name"]
     if name not in values:
         raise MissingText(f"the text {message_id!r} needs a value for {name!r}")
-    shown = str(values[name])
+    value = values[name]
     if match["many"] is None:
-        return shown
+        return str(value)
+    shown = f"{value:,}" if type(value) is int else str(value)
     return f"{shown} {match['one'] if shown in ('1', '-1') else match['many']}"
 
 
