@@ -32,7 +32,7 @@ MISTAKES = [
     (
         "check --policy ageing",
         "policy: there is no ageing. Did you mean aging? "
-        "Allowed: fixed_priority, aging, deadline, fcfs, all.",
+        "Allowed: fixed_priority, aging, deadline, fcfs, reserved_aging, all.",
     ),
     ("check --blocks x", "blocks must be a whole number, at least 0, and not x."),
     ("check --blocks 1.5", "blocks must be a whole number, at least 0, and not 1.5."),
