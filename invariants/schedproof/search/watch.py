@@ -2,7 +2,8 @@
 
 Ten times a second a timer looks whether the job's counter of actions moved. If it did not for
 `action_seconds` while the subject's code was running, `ActionHung` is raised into that code, and
-again at each tick; a subject that catches even that is reported by the watch itself, which then
+again at each tick. A process that got little of the processor meanwhile, because the machine is
+busy or the code sleeps, gets three times as long; a subject that catches even that is reported by the watch itself, which then
 ends the process. Work of our own, with no line of the subject's on the stack, may take as long as
 it likes. Each tick also beats for the parent, which looks after code that never returns to Python.
 An interrupt only sets a flag; a job that does not look at it gets a KeyboardInterrupt after
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 TICK_SECONDS: Final = 0.1
 GRACE_SECONDS: Final = 1.0
+PATIENCE: Final = 3
 INTERRUPT_NOTICE_SECONDS: Final = 0.3
 
 
@@ -55,7 +57,7 @@ class Watch:
         self._give_up = give_up
         self._parent = os.getppid()
         self._seen_action = -1
-        self._moved_at = 0.0
+        self._moved_at = self._worked_at = self._stopping_since = 0.0
         self._interrupted_at = 0.0
         self._interrupts = 0
         self.armed = True
@@ -75,9 +77,19 @@ class Watch:
         now = time.monotonic()
         self._pass_interrupt_on(now)
         if self._channel.action != self._seen_action:
-            self._seen_action, self._moved_at = self._channel.action, now
-        elif now - self._moved_at > self._action_seconds:
+            self._seen_action = self._channel.action
+            self._begin_to_wait(now)
+        elif self._has_waited_enough(now):
             self._stop_action(now, frame)
+
+    def _begin_to_wait(self, now: float) -> None:
+        self._moved_at, self._worked_at = now, time.process_time()
+        self._stopping_since = 0.0
+
+    def _has_waited_enough(self, now: float) -> bool:
+        waited, worked = now - self._moved_at, time.process_time() - self._worked_at
+        enough = self._action_seconds
+        return waited > PATIENCE * enough or (waited > enough and worked > enough / 2)
 
     def _pass_interrupt_on(self, now: float) -> None:
         """Raise KeyboardInterrupt when nobody looked at the flag, and once more half a second on.
@@ -92,10 +104,11 @@ class Watch:
     def _stop_action(self, now: float, frame: FrameType | None) -> None:
         place = locate_frame(frame, self._below)
         if place is None:
-            self._moved_at = now
-        elif now - self._moved_at > self._action_seconds + GRACE_SECONDS / 2:
+            self._begin_to_wait(now)
+        elif self._stopping_since and now - self._stopping_since > GRACE_SECONDS / 2:
             self._give_up(place)
         else:
+            self._stopping_since = self._stopping_since or now
             raise ActionHung(self._channel.label)
 
 
