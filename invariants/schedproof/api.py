@@ -32,10 +32,12 @@ from schedproof.search.results import Counterexample, RunResult
 from schedproof.settings import UsageError, resolve, unknown
 from schedproof.subjects.chapter import ChapterSubject
 from schedproof.subjects.contract import Config
-from schedproof.subjects.sources import source_of
+from schedproof.subjects.sources import Source, source_of
 from schedproof.telling.document import to_document
 from schedproof.telling.language import choose_language
 from schedproof.telling.report import Summary, render_text, tell_story
+from schedproof.zoo.chapter_faults import BY_NAME
+from schedproof.zoo.loading import PREFIX, source_of_fault
 
 
 class CheckResult:
@@ -129,10 +131,11 @@ def check(
 ) -> CheckResult:
     """Search for violations in a scheduler; the built-in model when no target is given.
 
-    `target` is a class, or a text as on the command line ("file.py:Class"). `policy` is one
-    name, several, or "all". `search` is "exhaustive" (the default), "random", or "both" (the
-    default where a `seed` or `profile` is given). `scope` names a scope or its JSON file;
-    `blocks` (the pool's size in KV blocks) and `requests` (the most in one run) override it.
+    `target` is a class, or a text as on the command line ("file.py:Class", "fault:NAME").
+    `policy` is one name, several, or "all". `search` is "exhaustive" (the default), "random",
+    or "both" (the default where a `seed` or `profile` is given). `scope` names a scope or its
+    JSON file; `blocks` (the pool's size in KV blocks) and `requests` (the most in one run)
+    override it.
     `identity` ("full" or "peer") and `reduce` say which states count as the same.
     `all_shortest` finds every shortest violation, `keep_going` one for each claim. `liveness`
     looks for endless waits instead. `time` is the limit for everything, as "30s" or in seconds;
@@ -157,7 +160,7 @@ def make_plan(asked: dict[str, Any]) -> Plan:
     if seed is None:
         seed = profile.seed if profile.seed is not None else secrets.randbelow(10**6)
     return Plan(
-        source=source_of(asked["target"], asked["factory"], asked["cell"]),
+        source=_source(asked),
         policies=asked["policy"],
         claims=tuple(_claims(asked["claims"])),
         searches=_searches(asked),
@@ -174,6 +177,16 @@ def make_plan(asked: dict[str, Any]) -> Plan:
         seconds=asked["time"],
         memory_mib=asked["memory"],
     )
+
+
+def _source(asked: dict[str, Any]) -> Source:
+    target, factory, cell = asked["target"], asked["factory"], asked["cell"]
+    if isinstance(target, str) and target.startswith(PREFIX) and factory is None and cell is None:
+        name = target[len(PREFIX) :]
+        if name.lower() not in BY_NAME:
+            raise unknown("target", name, tuple(BY_NAME))
+        return source_of_fault(BY_NAME[name.lower()])
+    return source_of(target, factory, cell)
 
 
 def _searches(asked: dict[str, Any]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ import click
 
 from schedmodel import __version__
 from schedmodel.policy import KNOWN_POLICIES
+from schedproof.cli.faults import build_faults
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
 from schedproof.cli.output import put
 from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
@@ -39,6 +40,7 @@ def build(lang: str) -> click.Group:
     )
     group.add_command(_check(lang))
     group.add_command(_claims(lang))
+    group.add_command(build_faults(lang))
     group.add_command(_completion(lang))
     return group
 

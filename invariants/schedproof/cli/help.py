@@ -2,7 +2,8 @@
 
 Rules.
 1. A page is laid out here, not by click: it counts Chinese characters as a terminal does.
-2. An option is made from its name alone: its help is the text `help.check.NAME`.
+2. An option is made from its name alone: its help is the text `help.check.NAME`,
+   or of another command than check.
 3. Values are handed on as texts; `settings` says which are allowed. What click itself finds
    wrong with a command line is told by `mistakes`.
 """
@@ -98,9 +99,10 @@ def option(
     multiple: bool = False,
     values: Values = tuple,
     flag: str | None = None,
+    of: str = "check",
 ) -> click.Option:
-    """The option `--name`; its values are completed in the shell, and parsed elsewhere."""
-    text = tell(lang)(f"help.check.{name}")
+    """The option `--name` of a command; its values are completed, and parsed elsewhere."""
+    text = tell(lang)(f"help.{of}.{name}")
     names = [*([short] if short else []), f"--{name.replace('_', '-')}"]
     if flag is not None:
         return click.Option([*names, flag], is_flag=True, help=text)

@@ -84,12 +84,12 @@ def run_plan(plan: Plan, tell: Tell) -> list[RunResult]:
     workers = min(os.cpu_count() or 1, len(jobs))
     share = plan.seconds / math.ceil(len(jobs) / workers)
     outcomes = isolation.run_parallel(
-        [_job(plan, search, policy) for search, policy in jobs],
+        [job_of(plan, search, policy) for search, policy in jobs],
         replace(limits, seconds=share),
         workers,
         lambda _index, data: tell(data),
     )
-    results = [_result(plan, *job, o) for job, o in zip(jobs, outcomes, strict=True)]
+    results = [result_of(plan, *job, o) for job, o in zip(jobs, outcomes, strict=True)]
     return [replace(results[0], notes=(*notes, *results[0].notes)), *results[1:]]
 
 
@@ -153,7 +153,9 @@ def _starter(loaded: Loaded, channel: Channel) -> Callable[[Config], ChapterSubj
     return start
 
 
-def _job(plan: Plan, search: str, policy: str) -> Callable[[Channel], JsonValue]:
+def job_of(plan: Plan, search: str, policy: str) -> Callable[[Channel], JsonValue]:
+    """One search of one policy, to be run in a child; `result_of` reads what became of it."""
+
     def job(channel: Channel) -> JsonValue:
         loaded = _load(plan, channel)
         channel.begin(policy)
@@ -195,7 +197,7 @@ def _first_look(
     notes: list[tuple[str, dict[str, Any]]] = _notes_on(outcome)
     policy = plan.policies[0] if len(plan.policies) == 1 else ALL
     if not isinstance(outcome, isolation.Finished):
-        return notes, _result(plan, plan.searches[0], policy, outcome)
+        return notes, result_of(plan, plan.searches[0], policy, outcome)
     found: Any = outcome.value
     if "target" in found:
         raise TargetError.from_json(found["target"])
@@ -238,7 +240,7 @@ def _blank(plan: Plan, search: str, policy: str) -> RunResult:
     )
 
 
-def _result(plan: Plan, search: str, policy: str, outcome: Outcome) -> RunResult:
+def result_of(plan: Plan, search: str, policy: str, outcome: Outcome) -> RunResult:
     """What became of one policy's child."""
     notes = tuple(_notes_on(outcome))
     if isinstance(outcome, isolation.Finished) or (

@@ -91,7 +91,8 @@ class Outcome:
     `stopped_by` is None, "violation", "time", "memory" or "interrupt". `certified_states`
     were reached with fewer actions than the first hit has, and none of their edges but the
     hit's own level is broken. `undrained` are paths to steps that did not bring the pool
-    nearer to being drained.
+    nearer to being drained; `sampled` are paths to the deepest states and to some all over the
+    space.
     """
 
     distinct_states: int = 1
@@ -103,7 +104,7 @@ class Outcome:
     stopped_by: str | None = None
     hits: list[Hit] = field(default_factory=list[Hit])
     undrained: list[tuple[Action, ...]] = field(default_factory=list[tuple[Action, ...]])
-    deepest: list[tuple[Action, ...]] = field(default_factory=list[tuple[Action, ...]])
+    sampled: list[tuple[Action, ...]] = field(default_factory=list[tuple[Action, ...]])
     probed_all: bool = True
 
 
@@ -368,7 +369,8 @@ class Search:
         self._memo.settle()
         states = len(self._parents)
         first = max(0, states - SAMPLE_MAX)
-        self.outcome.deepest = [self._path(index) for index in range(first, states)]
+        spread = range(0, first, first // SAMPLE_MAX + 1)
+        self.outcome.sampled = [self._path(index) for index in (*range(first, states), *spread)]
 
 
 def _ids(entry: list[Any]) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ Rules.
    their paths, or one whose violation does not repeat on a new scheduler.
 2. A violation is replayed on a new scheduler before it is told, and its length is the least
    there is under the key that was searched.
-3. Claims about whole runs are judged on runs that are drained from the deepest states: a
-   sample, so of them no more is said than that no violation was found. That everything
-   drains is shown on every edge, because each step lowers the work that is left.
+3. Claims about whole runs are judged on runs that are drained from the deepest states and
+   from others all over the space: a sample, so of them no more is said than that no
+   violation was found. That everything drains is shown on every edge, because each step
+   lowers the work that is left.
 4. A complete search under the full key `holds within bounds`; so does one under the peer
    key of the built-in model. Everything else is at most `no violation (reduced)`.
 """
@@ -281,7 +282,7 @@ class _Searcher:
             return []
         if not outcome.undrained:
             judge.count("LIVE-1", outcome.steps_served)
-        for path in (*outcome.undrained, *outcome.deepest):
+        for path in (*outcome.undrained, *outcome.sampled):
             if self._is_stopped():
                 break
             run_judge = Judge(self.claims)

@@ -1,0 +1,36 @@
+"""A fault as a scheduler that can be searched: `fault:NAME` wherever a target is named.
+
+Rules. The text that runs is the text that is exported. It is compiled under a name of its
+own, and its lines can be looked up, so that whoever asks where something happened is shown
+the line.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import types
+from typing import Any
+
+from schedproof.subjects.chapter import from_class
+from schedproof.subjects.sources import Loaded, Source
+from schedproof.zoo.faults import RENAMED, Fault, exported
+
+PREFIX = "fault:"
+
+
+def source_of_fault(fault: Fault) -> Source:
+    """The fault's scheduler by name, and how to load it."""
+    return Source(PREFIX + fault.name, lambda _before: Loaded(from_class(load_class(fault))))
+
+
+def load_class(fault: Fault) -> type[Any]:
+    """The scheduler's class, made anew."""
+    text, file = exported(fault), f"<{PREFIX}{fault.name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    module = types.ModuleType("fault_" + fault.name.replace("-", "_"))
+    module.__file__ = file
+    sys.modules[module.__name__] = module  # a dataclass looks its module up by name
+    exec(compile(text, file, "exec"), module.__dict__)
+    found: type[Any] = getattr(module, RENAMED["PlainScheduler"])
+    return found
