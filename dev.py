@@ -62,13 +62,10 @@ def check(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """The whole suite under coverage; a part of it, when arguments ask for one, without."""
+    """The whole suite under coverage, on all processors; a part of it alone and without."""
     if arguments:
         return run_module("pytest", *arguments)
-    run_module("coverage", "erase")
-    failed = run_module("coverage", "run", "-m", "pytest")
-    run_module("coverage", "combine", "--quiet")
-    return failed or run_module("coverage", "report")
+    return run_module("pytest", "--cov", "--numprocesses", "auto")
 
 
 def run_module(module: str, *arguments: str) -> int:
