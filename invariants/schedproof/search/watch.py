@@ -4,10 +4,10 @@ Ten times a second a timer looks whether the job's counter of actions moved. If 
 `action_seconds` while the subject's code was running, `ActionHung` is raised into that code, and
 again at each tick. A process that got little of the processor meanwhile, because the machine is
 busy or the code sleeps, gets three times as long. A subject that catches even the exception is
-reported by the watch itself, which then ends the process. Work of our own, with no line of the subject's on the stack, may take as long as
-it likes. Each tick also beats for the parent, which looks after code that never returns to Python.
-An interrupt only sets a flag; a job that does not look at it gets a KeyboardInterrupt after
-INTERRUPT_NOTICE_SECONDS.
+reported by the watch itself, which then ends the process. Work of our own, with no line of the
+subject's on the stack, may take as long as it likes. Each tick also beats for the parent, which
+looks after code that never returns to Python. An interrupt only sets a flag; a job that does not
+look at it gets a KeyboardInterrupt after INTERRUPT_NOTICE_SECONDS.
 
 The timer is a signal. In a child that was forked from another thread than the main one, Python
 3.13 does not notice signals while it computes; there a thread does the same.
