@@ -156,7 +156,12 @@ def test_only_the_whole_suite_is_measured(
     dev: ModuleType, maker: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran: list[tuple[str, ...]] = []
-    monkeypatch.setattr(dev, "run_module", lambda *command: ran.append(command) or 0)
+
+    def run_module(*command: str) -> int:
+        ran.append(command)
+        return 0
+
+    monkeypatch.setattr(dev, "run_module", run_module)
     dev.main(["test"])
     dev.main(["test", "-k", "one"])
     assert "--cov" in ran[0]
