@@ -13,7 +13,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,11 @@ from schedproof.telling.messages import join, tell
 from schedproof.telling.story import title_of
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT)]  # the folder of this file is not installed
+
+from docs import fault_tables  # noqa: E402
+from docs.markdown import markdown_table, number  # noqa: E402
+
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 PART = re.compile(r"(<!-- generated: (?P<name>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -265,28 +270,12 @@ def keys(lang: str) -> str:
     return markdown_table(head, rows)
 
 
-# -- Markdown ----------------------------------------------------------------
-
-
-def number(value: int) -> str:
-    """A number with its thousands apart."""
-    return f"{value:,}"
-
-
-def markdown_table(
-    head: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int] = ()
-) -> str:
-    """A table; the columns named in `right` hold numbers."""
-    rule = ["---:" if place in right else "---" for place in range(len(head))]
-    cells = [head, rule, *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
-
-
 MAKERS: dict[str, Callable[..., str]] = {
     maker.__name__: maker
     for maker in (
         *(trace, trap, exits, verdicts, options, claims),
         *(lifecycle, shipped, counts, waits, lassos, keys),
+        *fault_tables.MAKERS,
     )
 }
 

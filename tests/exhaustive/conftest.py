@@ -28,6 +28,7 @@ from schedproof.search.results import RunResult
 from schedproof.subjects.chapter import ChapterSubject, from_class
 from schedproof.subjects.contract import Config
 from schedproof.zoo import plain
+from schedproof.zoo.chapter_faults import BY_NAME
 
 Edit = tuple[str, str]
 PLAIN = Path(plain.__file__).read_text(encoding="utf-8")
@@ -35,49 +36,32 @@ MODEL = DecodeSchedulerSim
 BOTH = ("fixed_priority", "aging")
 assert {*BOTH} < {*POLICIES}
 
-_RETURN_OF_VICTIM = "        self.free_kv_blocks += victim.required_blocks\n"
-_FINISH = '        request.status = "finished"\n        self.free_kv_blocks +='
-_PREEMPTED = "        victim.preemptions += 1\n"
-_PREEMPTS = "            self._preempt(victim)\n"
-_LOWER = "self._effective_priority(request) < self._effective_priority(challenger)"
+
+def _edit(name: str) -> Edit:
+    """The change of a fault of the zoo."""
+    return BY_NAME[name].old, BY_NAME[name].new
+
 
 THE_FOUR: dict[str, tuple[Edit, int]] = {
-    "preemption zeroes the tokens": (
-        (_PREEMPTED, _PREEMPTED + "        victim.generated_len = 0\n"),
-        5,
-    ),
-    "a finish returns no blocks": ((_FINISH, _FINISH.replace("+=", "+= 0 *")), 3),
-    "pinned requests are preempted": (("            and request.preemptible\n", ""), 4),
-    "the second preemption returns no blocks": (
-        (
-            _RETURN_OF_VICTIM,
-            "        if victim.preemptions != 2:\n    " + _RETURN_OF_VICTIM,
-        ),
-        8,
-    ),
+    "preemption zeroes the tokens": (_edit("preempt-forgets-tokens"), 5),
+    "a finish returns no blocks": (_edit("finish-keeps-blocks"), 3),
+    "pinned requests are preempted": (_edit("protected-victim"), 4),
+    "the second preemption returns no blocks": (_edit("second-preemption-leaks"), 8),
 }
 """The faults whose shortest counterexamples eight independent tools agree on."""
 
 ZEROES, LEAKS, PINNED, SECOND = (edit for edit, _ in THE_FOUR.values())
 
-_WAITS = "            if request is not chosen:\n                request.wait_steps += 1\n"
 THE_SEVEN: dict[str, Edit] = {
     "preemption zeroes the tokens": ZEROES,
-    "preemption returns the challenger's blocks": (
-        _PREEMPTS,
-        _PREEMPTS
-        + "            self.free_kv_blocks += chosen.required_blocks - victim.required_blocks\n",
-    ),
-    "equals are preempted": (_LOWER, _LOWER.replace("<", "<=")),
-    "victims do not age": (_LOWER, "request.priority < challenger.priority"),
-    "the chosen one waits too": (_WAITS, "            request.wait_steps += 1\n"),
-    "preemption drops the deadline": (
-        _PREEMPTED,
-        _PREEMPTED + "        victim.deadline_step = None\n",
-    ),
-    "preemption resets the wait": (_PREEMPTED, _PREEMPTED + "        victim.wait_steps = 0\n"),
+    "preemption returns the challenger's blocks": _edit("preempt-returns-challengers-blocks"),
+    "equals are preempted": _edit("equal-priority-preempts"),
+    "victims do not age": _edit("aging-forgotten-for-victims"),
+    "the chosen one waits too": _edit("chosen-waits-too"),
+    "preemption drops the deadline": _edit("preempt-drops-deadline"),
+    "preemption resets the wait": _edit("wait-reset-on-preemption"),
 }
-"""The one-line faults that pass all nine tests of the chapter."""
+"""One-line faults that pass all nine tests of the chapter."""
 
 _numbers = itertools.count()
 

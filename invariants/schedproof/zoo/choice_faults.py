@@ -49,6 +49,7 @@ CHOICE_FAULTS = (
         "(self._effective_priority(r), -r.required_blocks, r.request_id)",
         "(-self._effective_priority(r), -r.required_blocks, r.request_id)",
         policies=IN_CLASSES,
+        passes_chapter=True,
     ),
     Fault(
         "smallest-victim",
@@ -58,6 +59,7 @@ CHOICE_FAULTS = (
         "(self._effective_priority(r), -r.required_blocks, r.request_id)",
         "(self._effective_priority(r), r.required_blocks, r.request_id)",
         policies=BY_PRIORITY,
+        passes_chapter=True,
     ),
     Fault(
         "youngest-victim",
@@ -67,6 +69,7 @@ CHOICE_FAULTS = (
         "(self._effective_priority(r), -r.required_blocks, r.request_id)",
         "(self._effective_priority(r), -r.required_blocks, -r.request_id)",
         policies=IN_CLASSES,
+        passes_chapter=True,
     ),
     Fault(
         "aging-forgotten-for-victims",
@@ -96,6 +99,7 @@ CHOICE_FAULTS = (
             "            if victim is not None or request.required_blocks <= self.free_kv_blocks:\n"
         ),
         policies=BY_PRIORITY,
+        passes_chapter=True,
     ),
     Fault(
         "victim-may-be-waiting",
@@ -121,6 +125,7 @@ CHOICE_FAULTS = (
         ),
         policies=BY_PRIORITY,
         report="vllm-project/vllm#49674",
+        passes_chapter=True,
     ),
     Fault(
         "decode-before-prefill",
@@ -148,6 +153,7 @@ CHOICE_FAULTS = (
         "request.deadline_step - self.clock - self._remaining_steps(request)",
         "request.deadline_step - self.clock",
         policies=("deadline",),
+        passes_chapter=True,
     ),
     Fault(
         "exact-fit-waits",
@@ -184,6 +190,7 @@ CHOICE_FAULTS = (
         "return (self.queue.index(request),)",
         "return (-self.queue.index(request),)",
         policies=("fcfs",),
+        passes_chapter=True,
     ),
     Fault(
         "cache-hits-never-preempt",
@@ -194,6 +201,7 @@ CHOICE_FAULTS = (
         "        return victims[0] if victims and not challenger.cache_hit else None",
         policies=BY_PRIORITY,
         report="sgl-project/sglang#14872",
+        passes_chapter=True,
     ),
     Fault(
         "preempted-go-last",
@@ -208,6 +216,7 @@ CHOICE_FAULTS = (
         policies=BY_PRIORITY,
         otherwise={"aging": Kill("ORDER-1", 7)},
         report="vllm-project/vllm#5578",
+        passes_chapter=True,
     ),
     Fault(
         "priority-classes",
@@ -223,6 +232,7 @@ CHOICE_FAULTS = (
             "        return min(request.priority, 3)\n"
         ),
         policies=WITHOUT_AGING,
+        passes_chapter=True,
     ),
     Fault(
         "ids-as-text",
@@ -232,6 +242,17 @@ CHOICE_FAULTS = (
         "            request.request_id,\n        )\n\n    def _find",
         "            str(request.request_id),\n        )\n\n    def _find",
         policies=BY_PRIORITY,
+        passes_chapter=True,
+    ),
+    Fault(
+        "arrival-breaks-ties",
+        "order",
+        "ORDER-1",
+        3,
+        "            request.request_id,\n        )\n\n    def _find",
+        "            self.queue.index(request),\n        )\n\n    def _find",
+        policies=BY_PRIORITY,
+        passes_chapter=True,
     ),
     Fault(
         "rescue-after-long-waits",

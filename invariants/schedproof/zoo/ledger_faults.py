@@ -50,6 +50,7 @@ LEDGER_FAULTS = (
         ),
         policies=BY_PRIORITY,
         report="vllm-project/vllm#10013",
+        passes_chapter=True,
         measured=True,
     ),
     Fault(
@@ -89,6 +90,7 @@ LEDGER_FAULTS = (
         policies=BY_PRIORITY,
         otherwise={"deadline": Kill("LEDGER-2", 7)},
         report="sgl-project/sglang#12224",
+        passes_chapter=True,
     ),
     Fault(
         "admit-beyond-the-pool",
@@ -127,6 +129,7 @@ LEDGER_FAULTS = (
         '        request.admitted = False\n        request.status = "finished"\n',
         '        request.status = "finished"\n',
         report="sgl-project/sglang#20272",
+        passes_chapter=True,
     ),
     Fault(
         "victim-leaves-the-queue",
@@ -151,6 +154,7 @@ LEDGER_FAULTS = (
         ),
         policies=("fixed_priority", "aging", "fcfs"),
         otherwise={"fcfs": Kill("LIFE-3", 6)},
+        passes_chapter=True,
     ),
     Fault(
         "one-token-too-many",

@@ -81,6 +81,7 @@ PROGRESS_FAULTS = (
         ),
         policies=BY_PRIORITY,
         report="vllm-project/vllm#42043",
+        passes_chapter=True,
     ),
     Fault(
         "resume-prefills-again",
@@ -94,6 +95,7 @@ PROGRESS_FAULTS = (
             "        request.admitted = True\n"
         ),
         policies=BY_PRIORITY,
+        passes_chapter=True,
     ),
     Fault(
         "idle-cache-is-dropped",
@@ -108,6 +110,7 @@ PROGRESS_FAULTS = (
             '                    request.phase = "prefill"\n'
         ),
         policies=BY_PRIORITY,
+        passes_chapter=True,
     ),
     Fault(
         "eager-resume",
@@ -128,5 +131,6 @@ PROGRESS_FAULTS = (
         ),
         policies=BY_PRIORITY,
         report="huggingface/transformers#43150",
+        passes_chapter=True,
     ),
 )

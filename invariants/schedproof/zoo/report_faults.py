@@ -35,6 +35,7 @@ REPORT_FAULTS = (
         "            if request is not chosen:\n",
         "            if request is not chosen and not request.admitted:\n",
         policies=BY_PRIORITY,
+        passes_chapter=True,
     ),
     Fault(
         "finished-wait-on",
@@ -43,6 +44,7 @@ REPORT_FAULTS = (
         5,
         "        for request in candidates:\n            if request is not chosen",
         "        for request in self.queue:\n            if request is not chosen",
+        passes_chapter=True,
     ),
     Fault(
         "wait-reset-on-admission",
@@ -52,6 +54,7 @@ REPORT_FAULTS = (
         "        request.admitted = True\n",
         "        request.admitted = True\n        request.wait_steps = 0\n",
         otherwise={"fcfs": Kill("WAIT-1", 5)},
+        passes_chapter=True,
     ),
     Fault(
         "event-says-finish-too-early",
@@ -60,6 +63,7 @@ REPORT_FAULTS = (
         3,
         'return "finish" if request.done else "decode_one_step"',
         'return "finish" if self._remaining_steps(request) <= 1 else "decode_one_step"',
+        passes_chapter=True,
     ),
     Fault(
         "event-names-no-victim",
@@ -67,16 +71,17 @@ REPORT_FAULTS = (
         "EVENT-1",
         4,
         "None if victim is None else victim.request_id",
-        'None if victim is None or victim.phase == "decode" else victim.request_id',
+        "victim.request_id if victim and not victim.cache_hit else None",
         policies=BY_PRIORITY,
+        passes_chapter=True,
     ),
     Fault(
         "miss-told-too-late",
         "event",
         "EVENT-2",
         7,
-        "ends_at > chosen.deadline_step",
-        "ends_at > chosen.deadline_step + 1",
+        "ends_at = self.clock + 1 + self._remaining_steps(chosen)",
+        "ends_at = self.clock + self._remaining_steps(chosen)",
         otherwise={"deadline": Kill("EVENT-2", 8), "fcfs": Kill("EVENT-2", 6)},
         report="sgl-project/sglang#27221",
     ),
@@ -87,6 +92,7 @@ REPORT_FAULTS = (
         2,
         "        if chosen is None:\n            return None\n",
         ("        if chosen is None:\n            self.clock += 1\n            return None\n"),
+        passes_chapter=True,
     ),
     Fault(
         "event-not-logged",
@@ -96,6 +102,7 @@ REPORT_FAULTS = (
         "        self.timeline.append(event)\n",
         "        if victim is None:\n            self.timeline.append(event)\n",
         policies=BY_PRIORITY,
+        passes_chapter=True,
     ),
     Fault(
         "id-of-finished-reused",
@@ -105,6 +112,7 @@ REPORT_FAULTS = (
         "if any(request.request_id == request_id for request in self.queue)",
         "if any(request.request_id == request_id and not request.done for request in self.queue)",
         report="vllm-project/vllm#42492",
+        passes_chapter=True,
     ),
     Fault(
         "id-accepted-twice",
@@ -117,6 +125,7 @@ REPORT_FAULTS = (
         ),
         "",
         report="vllm-project/vllm#15041",
+        passes_chapter=True,
     ),
     Fault(
         "deadline-now-accepted",
@@ -125,6 +134,7 @@ REPORT_FAULTS = (
         1,
         "deadline_step <= self.clock:",
         "deadline_step < self.clock:",
+        passes_chapter=True,
     ),
     Fault(
         "refused-call-takes-a-step",
@@ -140,6 +150,7 @@ REPORT_FAULTS = (
             "            self.clock += 1\n"
             "            raise"
         ),
+        passes_chapter=True,
     ),
     Fault(
         "refusal-in-the-timeline",
@@ -155,6 +166,7 @@ REPORT_FAULTS = (
             '            self.timeline.append({"request_id": request_id, "action": "refused"})\n'
             "            raise"
         ),
+        passes_chapter=True,
     ),
     Fault(
         "no-token-accepted",

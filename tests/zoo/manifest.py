@@ -1,0 +1,52 @@
+"""The kill matrix: what catches each fault under each policy that it shows under.
+
+    python -m tests.zoo.manifest     hunt everything, write the manifest anew (a minute or two)
+
+Rules.
+1. `manifest.json` has an entry for every fault and policy: the claim that is told, the number
+   of actions, whether that was proved to be the least, and the claims broken beside it.
+2. The tests beside it compare the entries of each fault's first policy with a hunt of today,
+   `slow_hunts.py` compares all; the tables in `docs/faults.md` are made from the entries.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from schedproof.hunt import Prey, hunt, prey_of
+from schedproof.zoo.chapter_faults import CHAPTER_FAULTS
+from schedproof.zoo.hunted import Hunted
+from schedproof.zoo.plain import POLICIES
+
+PATH = Path(__file__).with_name("manifest.json")
+
+
+def record_of(hunted: Hunted) -> dict[str, Any]:
+    """One entry of the manifest."""
+    names = ("fault", "policy", "claim", "length", "shortest", "also_broken")
+    record = {name: getattr(hunted, name) for name in names}
+    return {**record, "also_broken": list(hunted.also_broken)}
+
+
+def read() -> list[dict[str, Any]]:
+    """The entries of the manifest."""
+    records: list[dict[str, Any]] = json.loads(PATH.read_text("utf-8"))["kills"]
+    return records
+
+
+def write(records: list[dict[str, Any]]) -> None:
+    """Write the manifest: one entry a line."""
+    lines = ",\n".join("    " + json.dumps(record) for record in records)
+    PATH.write_text('{\n  "schema_version": 1,\n  "kills": [\n' + lines + "\n  ]\n}\n", "utf-8")
+
+
+def tell(index: int, prey: Prey) -> None:
+    """Say how far the hunt is."""
+    sys.stderr.write(f"{index + 1} {prey[0].name} {prey[1]}\n")
+
+
+if __name__ == "__main__":
+    write([record_of(one) for one in hunt(prey_of(CHAPTER_FAULTS, POLICIES), tell)])
