@@ -96,7 +96,7 @@ def test_hung_actions_are_told_with_their_lines(hostile: JobFor) -> None:
     for (method, line), outcome in zip(HANGS.items(), outcomes, strict=True):
         assert isinstance(outcome, Hung), outcome
         assert outcome.label == f"call {method}"
-        assert outcome.seconds < 5
+        assert outcome.seconds < 20  # those that sleep are waited for longer
         if line is None:
             assert outcome.where is None
         else:

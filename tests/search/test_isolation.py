@@ -145,12 +145,12 @@ def test_outcomes_come_in_the_order_of_the_jobs() -> None:
 
 def test_jobs_run_at_the_same_time() -> None:
     def job(_channel: Channel) -> JsonValue:
-        time.sleep(0.25)
+        time.sleep(1)
         return None
 
     start = time.monotonic()
     run_parallel([job] * 8, LIMITS, workers=8)
-    assert time.monotonic() - start < 1.5
+    assert time.monotonic() - start < 7  # one after the other takes eight
 
 
 def test_no_jobs_have_no_outcomes() -> None:

@@ -30,7 +30,8 @@ from schedproof.subjects.contract import Config
 from schedproof.zoo import plain
 from schedproof.zoo.plain import PlainScheduler
 
-SHORT = Profile("short", examples=60, actions=25, seed=0)
+SEEDS = [Profile("short", examples=60, actions=25, seed=seed) for seed in range(8)]
+SHORT = SEEDS[0]
 TARGETS = pytest.mark.parametrize("target", [MODEL, PlainScheduler])
 
 
@@ -49,31 +50,47 @@ def run(
     return judge
 
 
-def broken(target: type[Any], claims: Sequence[str], policy: str = "fixed_priority") -> str:
-    with pytest.raises(ClaimBroken) as caught:
-        run(target, claims, policy)
-    return caught.value.violation.claim.id
+def broken(target: type[Any], claims: Sequence[str]) -> str:
+    """The claim that a run breaks, of the first seed that finds anything."""
+    for profile in SEEDS:
+        try:
+            run(target, claims, profile=profile)
+        except ClaimBroken as caught:
+            return caught.violation.claim.id
+    pytest.fail(f"nothing was found with {len(SEEDS)} seeds")
+
+
+def exercised(target: type[Any], claims: Sequence[str]) -> bool:
+    """Whether each claim is exercised under one seed or another, and none is broken.
+
+    What one seed draws depends on the constants in the modules that happen to be loaded:
+    Hypothesis takes some of its values from there.
+    """
+    total: dict[str, int] = {}
+    for profile in SEEDS:
+        for claim, times in run(target, claims, profile=profile).exercised().items():
+            total[claim] = total.get(claim, 0) + times
+        if all(total.values()):
+            return True
+    return False
 
 
 @TARGETS
 def test_capacity_ledger(target: type[Any]) -> None:
     """After every action free and held blocks make up the pool."""
-    judge = run(target, ["LEDGER"])
-    assert all(judge.exercised().values())
+    assert exercised(target, ["LEDGER"])
 
 
 @TARGETS
 def test_progress_preservation(target: type[Any]) -> None:
     """Nobody loses a token or goes back to prefill, preempted or not."""
-    judge = run(target, ["PROGRESS"])
-    assert all(judge.exercised().values())
+    assert exercised(target, ["PROGRESS"])
 
 
 @TARGETS
 def test_victim_eligibility(target: type[Any]) -> None:
     """Only a preemptible request gives way, and only to a more urgent one that needs it."""
-    judge = run(target, ["VICTIM"])
-    assert all(judge.exercised().values())
+    assert exercised(target, ["VICTIM"])
 
 
 FAULTS: dict[str, tuple[Edit, str, str]] = {
@@ -104,8 +121,8 @@ def test_the_machine_finds_nothing_under_any_policy(
 
 def test_runs_of_the_machine_preempt_and_pass_over() -> None:
     counts = run(MODEL, ["REACH"]).exercised()
-    assert counts["REACH-PREEMPTION"] > 0
     assert counts["REACH-SKIP"] > 0
+    assert exercised(MODEL, ["REACH-PREEMPTION"])
 
 
 def test_a_machine_without_room_still_has_something_to_do() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import tokenize
 from collections import Counter
@@ -150,7 +151,7 @@ def test_nothing_is_overwritten_where_there_are_no_links(
     def no_links(*_: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(exporting.os, "link", no_links)
+    monkeypatch.setattr(os, "link", no_links)
     path = export(CHAPTER_FAULTS[0], tmp_path)
     assert path.read_text(encoding="utf-8") == exported(CHAPTER_FAULTS[0])
     with pytest.raises(FileExistsError):

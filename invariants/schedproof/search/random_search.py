@@ -54,6 +54,7 @@ class Watcher:
     depth: int = 0
     steps_served: int = 0
     stopped: bool = False
+    shrinking: bool = False
 
     @property
     def taken(self) -> Sequence[Action]:
@@ -70,7 +71,10 @@ class Watcher:
             raise Stopped
 
     def ended(self, session: Session) -> None:
-        """Count a run that is over."""
+        """Count a run that is over; those that only shrink a violation are not searching."""
+        if self.shrinking:
+            return
+        self.shrinking = self.best is not None
         self.examples += 1
         self.actions += len(session.actions)
         self.depth = max(self.depth, len(session.actions))
