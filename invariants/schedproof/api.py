@@ -255,6 +255,8 @@ def test_case(
     said = {"policy": policy, "blocks": blocks, "requests": requests, "profile": profile}
     asked = resolve({**said, "claims": claims or None})
     loaded = source_of(target, factory).load(lambda _part: None)
+    if len(asked["policy"]) != 1:
+        raise UsageError("usage.one_policy", option="policy", value=policy)
     config = Config(asked["policy"][0], asked["blocks"], aging_interval)
 
     def start(config: Config) -> ChapterSubject:

@@ -81,12 +81,15 @@ def unknown(name: str, value: Any, known: Sequence[str]) -> UsageError:
     return UsageError(text, option=name, value=str(value), allowed=allowed, suggestion=meant)
 
 
-def _whole(at_least: int) -> Callable[[str, Any], int]:
+def _whole(at_least: int, at_most: int | None = None) -> Callable[[str, Any], int]:
     def parse(name: str, value: Any) -> int:
         text = str(value).strip()
         number = int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
         if isinstance(value, (bool, float)) or number is None or number < at_least:
             raise UsageError("usage.whole_number", option=name, value=str(value), at_least=at_least)
+        if at_most is not None and number > at_most:
+            bounds = {"at_least": at_least, "at_most": at_most}
+            raise UsageError("usage.whole_number_between", option=name, value=str(value), **bounds)
         return number
 
     return parse
@@ -172,15 +175,24 @@ def _language(name: str, value: Any) -> str:
     return language
 
 
+def _target(name: str, value: Any) -> Any:
+    """A text that leads to a class, or a class; a function is for `factory`."""
+    if not isinstance(value, (str, type)):
+        raise UsageError("usage.text", option=name, value=str(value))
+    return value
+
+
+REQUESTS_MAX = 1000
+
 OPTIONS: dict[str, Option] = {
-    "target": Option(_code, None),
+    "target": Option(_target, None),
     "factory": Option(_code, None),
     "cell": Option(_whole(1), None),
     "policy": Option(_policies, tuple(POLICIES)),
     "search": Option(_one_of(SEARCHES), None),
     "scope": Option(_name, None),
     "blocks": Option(_whole(0), None),
-    "requests": Option(_whole(1), None),
+    "requests": Option(_whole(1, REQUESTS_MAX), None),
     "identity": Option(_one_of(IDENTITIES), None),
     "reduce": Option(_some_of(REDUCTIONS), ()),
     "all_shortest": Option(_flag, False),

@@ -10,8 +10,10 @@ Rules.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 import click
 
@@ -32,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command; its exit code."""
+    sys.stdout, sys.stderr = sys.stdout or nowhere(), sys.stderr or nowhere()
     accept_all_letters()
     lang = language_of_locale()
     try:
@@ -49,6 +52,11 @@ def run(arguments: list[str]) -> int:
     except SystemExit as leave:  # click completed a word for the shell
         return int(leave.code or 0)
     return USAGE
+
+
+def nowhere() -> TextIO:
+    """Stands for a stream that was closed before the command began."""
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123
 
 
 def spoken_language(arguments: Sequence[str]) -> str | None:

@@ -16,7 +16,7 @@ Rules.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable
 from functools import cache
 from numbers import Number
 from operator import attrgetter
@@ -118,6 +118,7 @@ class ChapterSubject:
         self.scheduler = scheduler
         self._rows: tuple[Row, ...] = ()
         self._accepted: dict[int, Any] = {}
+        self._arrived: dict[Any, int] = {}
         self._last_event: Any = None
 
     def fresh(self) -> ChapterSubject:
@@ -131,6 +132,7 @@ class ChapterSubject:
         twin = copy.copy(self)
         try:
             twin.scheduler, twin._accepted = copy.deepcopy((self.scheduler, self._accepted))
+            twin._arrived = dict(self._arrived)
         except Exception as error:
             self.fail("deepcopy", error)
         return twin
@@ -165,6 +167,8 @@ class ChapterSubject:
             refusal = str(error)
         except (Exception, SystemExit) as error:
             self.fail("enqueue", error)
+        if refusal is None and isinstance(action.request_id, Hashable):
+            self._arrived.setdefault(action.request_id, len(self._arrived))
         kept = self._logged() == logged
         return Answer(accepted=refusal is None, refusal=refusal, log_kept=kept)
 
@@ -237,12 +241,14 @@ class ChapterSubject:
         rows: list[Row] = []
         for request in queue + self._gone(queue):
             names, raw = _names_and_values(request)
-            previous = before.get(_attribute(request, "request_id"))
+            request_id = _attribute(request, "request_id")
+            previous = before.get(request_id)
             same = previous is not None and previous.raw == raw and previous.names == names
             if previous is not None and same and not _elsewhere(names):
                 rows.append(previous)
             else:
-                rows.append(self.intern(request, names, raw, previous, len(rows)))
+                place = self._arrived.get(request_id, len(rows))
+                rows.append(self.intern(request, names, raw, previous, place))
         return tuple(rows)
 
     def _gone(self, queue: list[Any]) -> list[Any]:

@@ -9,9 +9,10 @@ Rules.
 3. The order is fixed: states in the order they were found, in each first the enqueues by
    slot and kind, then the step. Among counterexamples of equal length the first is told.
 4. In every state refused calls are tried as well: a used id, sizes of zero, a deadline that
-   has passed. They are no actions: they add no state, no transition and no depth. Beyond
-   `PROBED_ALL` states they are tried once for each situation (unfinished requests, ids, free
-   blocks), and `Outcome.probed_all` says so.
+   has passed; and a step where nothing is left to do. They are no actions: they add no state,
+   no transition and no depth. In each new situation (unfinished requests, ids, free blocks)
+   every id and negative sizes are tried too. Beyond `PROBED_ALL` states refused calls are tried
+   in new situations only, and `Outcome.probed_all` says so.
 5. For each state only its parent and the action are kept; a path is rebuilt when needed.
 """
 
@@ -34,7 +35,7 @@ from schedproof.search.pace import Pace
 from schedproof.subjects.actions import STEP, Action, Enqueue
 from schedproof.subjects.contract import Config
 
-LOOK_EVERY = 2048
+LOOK_EVERY = 64
 CHECK_EVERY, CHECK_FIRST = 1009, 67
 PROBED_ALL = 50_000
 STEP_CODE = 0
@@ -194,10 +195,14 @@ class Search:
     def _action(self, code: int, clock: int) -> Action:
         return STEP if code == STEP_CODE else self._enqueue(code, clock)
 
-    def _probes(self, state: State) -> list[Enqueue]:
-        """Enqueues that must be refused in this state."""
-        probes = [*self._size_probes, self._probe_of("deadline_step", state[CLOCK])]
-        rows = state[ROWS:]
+    def _probes(self, state: State, is_new: bool) -> list[Enqueue]:
+        """Enqueues that must be refused in this state; more of them in a new situation."""
+        clock, rows = state[CLOCK], state[ROWS:]
+        probes = [*self._size_probes, self._probe_of("deadline_step", clock)]
+        if is_new:
+            probes += [self._probe_of(name, -1) for name in SIZES]
+            probes.append(self._probe_of("deadline_step", clock - 1))
+            return probes + [self._probe_of("request_id", row.request_id) for row in rows]
         for finished in (False, True):
             for row in rows:
                 if row.finished is finished:
@@ -261,6 +266,9 @@ class Search:
                 if not row.finished:
                     self._take_step(state, index, following)
                     break
+            else:
+                if self._options.probing:
+                    self._idle(state, index)
             if self.outcome.hits and self._options.stops_at_once:
                 break
         return following
@@ -280,6 +288,17 @@ class Search:
         if not entry[DRAINS] and len(self.outcome.undrained) < UNDRAINED_MAX:
             self.outcome.undrained.append((*self._path(index), STEP))
         self._add(after, index, STEP_CODE, following)
+
+    def _idle(self, state: State, index: int) -> None:
+        """A step where nothing is left to do: it must change nothing, and counts as no action."""
+        self._at = (index, STEP_CODE)
+        self._space.enter(state, index, self._path)
+        after, event, kept = self._space.step()
+        if after == state and event is None and kept:
+            return
+        entry = self._memo.step(state, after, event, kept)
+        if entry[BROKEN]:
+            self._broken(index, STEP, entry)
 
     def _take_enqueue(self, code: int, state: State, index: int, following: list[State]) -> None:
         action = self._enqueue(code, state[CLOCK])
@@ -322,21 +341,21 @@ class Search:
         elif not hits or (options.all_shortest and len(hits) < HITS_MAX):
             hits.append(Hit(actions, ids))
 
-    def _is_known_situation(self, state: State, index: int) -> bool:
-        """Whether refused calls were tried where all was the same but finished requests."""
-        if index < PROBED_ALL:
-            return False
-        self.outcome.probed_all = False
+    def _is_new_situation(self, state: State) -> bool:
+        """Whether no state before was the same but for finished requests."""
         clock = state[CLOCK] if self._scope.timed else 0
         rows = [row if row.shown else row.request_id for row in state[ROWS:]]
         known = len(self._situations)
         self._situations.add((state[FREE], clock, state[EXTRAS], *rows))
-        return len(self._situations) == known
+        return len(self._situations) > known
 
     def _probe(self, state: State, index: int) -> None:
-        if self._is_known_situation(state, index):
-            return
-        probes = self._probes(state)
+        is_new = self._is_new_situation(state)
+        if index >= PROBED_ALL:
+            self.outcome.probed_all = False
+            if not is_new:
+                return
+        probes = self._probes(state, is_new)
         self._space.enter(state, index, self._path)
         if self._space.refused_and_unchanged(probes):
             self._judge.count("INPUT-1", len(probes))

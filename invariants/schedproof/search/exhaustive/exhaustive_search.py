@@ -24,7 +24,7 @@ from typing import Any
 
 from schedmodel.scheduler import DecodeSchedulerSim
 from schedproof.claims.catalogue import applicable
-from schedproof.claims.claim import Claim, Over
+from schedproof.claims.claim import Claim, Kind, Over
 from schedproof.claims.edge import make_edge
 from schedproof.claims.judge import Judge
 from schedproof.claims.run import StartSubject
@@ -34,7 +34,14 @@ from schedproof.search.exhaustive.identity import reduced_key
 from schedproof.search.exhaustive.in_place import InPlace
 from schedproof.search.exhaustive.names import ARRIVALS, FULL, PEER
 from schedproof.search.exhaustive.scopes import Scope
-from schedproof.search.exhaustive.space import ByReplay, NotFlat, Space, State, flat_state
+from schedproof.search.exhaustive.space import (
+    ByReplay,
+    HiddenState,
+    NotFlat,
+    Space,
+    State,
+    flat_state,
+)
 from schedproof.search.pace import Pace
 from schedproof.search.replay import attempt, counterexample, insist_on_repeating, not_deterministic
 from schedproof.search.results import ClaimVerdict, Counterexample, RunResult, Verdict
@@ -52,7 +59,7 @@ from schedproof.subjects.contract import (
 from schedproof.subjects.places import StopSubject
 
 StartChapter = Callable[[Config], ChapterSubject]
-HIDES = (NotFlat, TypeError, AttributeError)
+HIDES = (NotFlat, TypeError, AttributeError, ValueError)
 """Something is hidden, or it is missing or of a kind that only observing can tell of."""
 INPUTS = ("INPUT-1", "INPUT-2")
 SpaceKind = type[InPlace] | type[ByReplay]
@@ -152,6 +159,7 @@ class _Searcher:
         self._by_id = self._by_id and not subject.by_arrival
         self._reduce = asked.reduce
         self._search: Search | None = None
+        self._hidden = False
         self._inputs = sum(claim.id in INPUTS for claim in claims)
         self._options = Options(
             probing=self._inputs > 0,
@@ -225,8 +233,12 @@ class _Searcher:
     def _explore(self, max_depth: int | None = None) -> Found:
         try:
             return self._explore_in(InPlace, max_depth)
-        except HIDES:
-            return self._explore_in(ByReplay, max_depth)
+        except HIDES as error:
+            self._hidden = isinstance(error, HiddenState)
+        except SubjectError as error:
+            if error.kind != "raised":  # what it raised must come again on a new scheduler
+                raise
+        return self._explore_in(ByReplay, max_depth)
 
     def _explore_in(self, kind: SpaceKind, max_depth: int | None) -> Found:
         space: Space = kind(self._subject, self._by_id)
@@ -256,7 +268,7 @@ class _Searcher:
             subject.do(action)
             subject.observe()
         if flat_state(subject.observe(), self._by_id) != state:
-            raise NotFlat
+            raise HiddenState
 
     def _confirm(self, actions: tuple[Action, ...]) -> bool:
         return bool(
@@ -270,7 +282,7 @@ class _Searcher:
         violation = replay_last_edge(self._start, self._config, judge, hit)
         if violation is None:
             if in_place:
-                raise NotFlat
+                raise HiddenState
             raise not_deterministic(len(hit.actions), hit.actions)
         insist_on_repeating(self._start, violation)
         return violation
@@ -312,7 +324,13 @@ class _Searcher:
                 notes=(*result.notes, *self._certificate(found)),
             )
         stopped = None if outcome.complete else outcome.stopped_by
-        return replace(result, stopped_by=stopped, interrupted=stopped == "interrupt")
+        hidden: Notes = (("note.hidden_state_found", {}),) if self._hidden else ()
+        return replace(
+            result,
+            stopped_by=stopped,
+            interrupted=stopped == "interrupt",
+            notes=(*result.notes, *hidden),
+        )
 
     def _counterexample(self, violation: Violation, outcome: Outcome) -> Counterexample:
         exact = violation.edge is not None and not self._reduce
@@ -332,7 +350,9 @@ class _Searcher:
             return Verdict.VIOLATED.value
         if not found.outcome.complete:
             return Verdict.INCOMPLETE.value
-        exact = self._ours or not self._by_id
+        if all(claim.over is Over.RUN for claim in self.claims if claim.kind is not Kind.SOMETIMES):
+            return Verdict.NO_VIOLATION_FOUND.value  # they are judged on a sample
+        exact = (self._ours or not self._by_id) and not self._hidden
         if self._reduce or not exact:
             return Verdict.NO_VIOLATION_REDUCED.value
         return Verdict.HOLDS_WITHIN_BOUNDS.value

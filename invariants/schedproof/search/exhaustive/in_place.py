@@ -86,7 +86,7 @@ class InPlace:
                     self._write(self._requests[place], row)
                     live[place] = row
         scheduler = self._scheduler
-        scheduler.timeline.clear()
+        list.clear(scheduler.timeline)
         scheduler.clock = state[CLOCK]
         self.memory.set_free(state[FREE])
         if state[EXTRAS] is not self._extras:
@@ -127,18 +127,21 @@ class InPlace:
         self._calls.action += 1
         try:
             event = scheduler.step()
+        except NotFlat:
+            raise
         except (Exception, SystemExit) as error:
             self._subject.fail("step", error)
         timeline = scheduler.timeline
         if event is None:
-            return self._read(), None, not timeline
-        kept = len(timeline) == 1 and (timeline[0] is event or timeline[0] == event)
+            return self._read(), None, not _length(timeline)
+        logged = _first(timeline, 0) if _length(timeline) == 1 else None
+        kept = logged is not None and (logged is event or logged == event)
         return self._read(), self._subject.event_values(event), kept
 
     def enqueue(self, action: Enqueue) -> Enqueued:
         """Enqueue in the state that was entered last; enter again afterwards."""
         accepted = self._accepts(action)
-        return self._read(), accepted, not self._scheduler.timeline
+        return self._read(), accepted, not _length(self._scheduler.timeline)
 
     def _accepts(self, action: Enqueue) -> bool:
         self._calls.action += 1
@@ -146,6 +149,8 @@ class InPlace:
             self._scheduler.enqueue(**action.arguments())
         except ValueError:
             return False
+        except NotFlat:
+            raise
         except (Exception, SystemExit) as error:
             self._subject.fail("enqueue", error)
         return True
@@ -159,9 +164,11 @@ class InPlace:
                 enqueue(**probe.__dict__)
             except ValueError:
                 refused += 1
+            except NotFlat:
+                raise
             except (Exception, SystemExit) as error:
                 self._subject.fail("enqueue", error)
-        if refused < len(probes) or self._scheduler.timeline:
+        if refused < len(probes) or _length(self._scheduler.timeline):
             return False
         return self._read() == self._entered
 
@@ -243,6 +250,26 @@ class OurMemory:
         return ()
 
 
+def _refuse_to_be_read(_log: Any, *_: Any, **__: Any) -> Any:
+    raise NotFlat
+
+
+class UnreadLog(list[Any]):
+    """A log that its scheduler only appends to; a scheduler that reads it cannot be entered.
+
+    The log is no part of a state, so it is emptied, and what is read from it would be wrong.
+    """
+
+    __len__ = __getitem__ = __iter__ = __contains__ = __reversed__ = _refuse_to_be_read
+    __add__ = __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = _refuse_to_be_read
+    __delitem__ = __setitem__ = _refuse_to_be_read
+    index = count = copy = pop = _refuse_to_be_read
+    __hash__ = None
+
+
+_length, _first = list.__len__, list.__getitem__
+
+
 class TheirMemory:
     """How a stranger's is: all that its objects' dictionaries hold, if those are atoms."""
 
@@ -256,6 +283,7 @@ class TheirMemory:
             raise NotFlat
         self._stored: dict[str, Any] = stored
         self._scheduler = scheduler
+        scheduler.timeline = UnreadLog(stored["timeline"])
         self._names: tuple[str, ...] = ()
         self._named: dict[Row, dict[str, Any]] = {}
         self.extra_names = tuple(name for name in stored if name not in ATTRIBUTES)

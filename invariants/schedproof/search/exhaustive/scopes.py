@@ -135,7 +135,10 @@ def load_scope(name: str) -> Scope:
 def _parse(text: str, path: str) -> Scope:
     try:
         record = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (RecursionError, ValueError) as error:
+        if not isinstance(error, json.JSONDecodeError):
+            text = type(error).__name__
+            raise ScopeError("scope.unreadable", path=path, error=text) from None
         raise ScopeError(
             "scope.bad_json", path=path, line=error.lineno, column=error.colno, error=error.msg
         ) from None

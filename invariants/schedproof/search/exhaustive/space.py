@@ -37,6 +37,10 @@ class NotFlat(Exception):
     """The scheduler keeps state that cannot be written back in place."""
 
 
+class HiddenState(NotFlat):
+    """States that look the same are not: something is kept where nobody can see it."""
+
+
 class Space(Protocol):
     """One scheduler that can be put into any state it was seen in."""
 
