@@ -20,7 +20,7 @@ class Said(Protocol):
 Run = Callable[..., Said]
 
 MISTAKES = [
-    ("chek", "there is no chek. Did you mean check? Allowed: check, claims, completion, faults."),
+    ("chek", "there is no chek. Did you mean check? Allowed: check, claims, faults, completion."),
     ("--polcy", "There is no option --polcy. See schedproof --help."),
     (
         "check --polcy aging",

@@ -169,7 +169,7 @@ LEDGER_FAULTS = (
         "empty-step-raises",
         "lifecycle",
         "raised",
-        2,
+        1,
         "        if chosen is None:\n            return None\n",
         '        assert chosen is not None, "nothing was scheduled"\n',
         report="GeeeekExplorer/nano-vllm#274",

@@ -92,8 +92,7 @@ class Outcome:
     `stopped_by` is None, "violation", "time", "memory" or "interrupt". `certified_states`
     were reached with fewer actions than the first hit has, and none of their edges but the
     hit's own level is broken. `undrained` are paths to steps that did not bring the pool
-    nearer to being drained; `sampled` are paths to the deepest states and to some all over the
-    space.
+    nearer to being drained, `sampled` to the deepest states and to others.
     """
 
     distinct_states: int = 1
@@ -386,10 +385,9 @@ class Search:
     def _settle(self) -> None:
         self.outcome.distinct_states = len(self._seen)
         self._memo.settle()
-        states = len(self._parents)
-        first = max(0, states - SAMPLE_MAX)
-        spread = range(0, first, first // SAMPLE_MAX + 1)
-        self.outcome.sampled = [self._path(index) for index in (*range(first, states), *spread)]
+        states = range(len(self._parents))
+        chosen = (*states[-SAMPLE_MAX:], *states[: -SAMPLE_MAX : len(states) // SAMPLE_MAX + 1])
+        self.outcome.sampled = [self._path(index) for index in chosen]
 
 
 def _ids(entry: list[Any]) -> tuple[str, ...]:
