@@ -89,7 +89,7 @@ REPORT_FAULTS = (
         "idle-steps-count",
         "event",
         "CLOCK-1",
-        2,
+        1,
         "        if chosen is None:\n            return None\n",
         ("        if chosen is None:\n            self.clock += 1\n            return None\n"),
         passes_chapter=True,

@@ -168,9 +168,8 @@ class InPlace:
                 raise
             except (Exception, SystemExit) as error:
                 self._subject.fail("enqueue", error)
-        if refused < len(probes) or _length(self._scheduler.timeline):
-            return False
-        return self._read() == self._entered
+        unchanged = self._read() == self._entered  # also where one was accepted: it is met then
+        return unchanged and refused == len(probes) and not _length(self._scheduler.timeline)
 
     # -- seeing --------------------------------------------------------------
 
