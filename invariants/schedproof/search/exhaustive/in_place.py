@@ -86,7 +86,7 @@ class InPlace:
                     self._write(self._requests[place], row)
                     live[place] = row
         scheduler = self._scheduler
-        list.clear(scheduler.timeline)
+        _empty(scheduler.timeline)
         scheduler.clock = state[CLOCK]
         self.memory.set_free(state[FREE])
         if state[EXTRAS] is not self._extras:
@@ -135,7 +135,7 @@ class InPlace:
         if event is None:
             return self._read(), None, not _length(timeline)
         logged = _first(timeline, 0) if _length(timeline) == 1 else None
-        kept = logged is not None and (logged is event or logged == event)
+        kept = logged is not None and bool(logged is event or logged == event)
         return self._read(), self._subject.event_values(event), kept
 
     def enqueue(self, action: Enqueue) -> Enqueued:
@@ -253,20 +253,19 @@ def _refuse_to_be_read(_log: Any, *_: Any, **__: Any) -> Any:
     raise NotFlat
 
 
-class UnreadLog(list[Any]):
-    """A log that its scheduler only appends to; a scheduler that reads it cannot be entered.
+_READS = (
+    "__len__ __getitem__ __iter__ __contains__ __reversed__ __add__ __eq__ __ne__ __lt__ __gt__ "
+    "__le__ __ge__ __delitem__ __setitem__ index count copy pop"
+).split()
+UnreadLog: Any = type("UnreadLog", (list,), dict.fromkeys(_READS, _refuse_to_be_read))
+"""A log that its scheduler only appends to; a scheduler that reads it cannot be entered.
 
-    The log is no part of a state, so it is emptied, and what is read from it would be wrong.
-    """
+The log is no part of a state, so it is emptied, and what is read from it would be wrong.
+"""
 
-    __len__ = __getitem__ = __iter__ = __contains__ = __reversed__ = _refuse_to_be_read
-    __add__ = __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = _refuse_to_be_read
-    __delitem__ = __setitem__ = _refuse_to_be_read
-    index = count = copy = pop = _refuse_to_be_read
-    __hash__ = None
-
-
-_length, _first = list.__len__, list.__getitem__
+_length: Callable[[Any], int] = list.__len__
+_first: Callable[[Any, int], Any] = list.__getitem__
+_empty: Callable[[Any], None] = list.clear
 
 
 class TheirMemory:
