@@ -263,9 +263,10 @@ UnreadLog: Any = type("UnreadLog", (list,), dict.fromkeys(_READS, _refuse_to_be_
 The log is no part of a state, so it is emptied, and what is read from it would be wrong.
 """
 
-_length: Callable[[Any], int] = list.__len__
-_first: Callable[[Any, int], Any] = list.__getitem__
-_empty: Callable[[Any], None] = list.clear
+_list: Any = list  # a list's own methods, which a log that refuses to be read still has
+_length: Callable[[Any], int] = _list.__len__
+_first: Callable[[Any, int], Any] = _list.__getitem__
+_empty: Callable[[Any], None] = _list.clear
 
 
 class TheirMemory:
