@@ -270,4 +270,6 @@ def _trouble_with_child(plan: Plan, outcome: Outcome) -> Trouble:
         return Trouble("exited", "error.died", {"signal": outcome.signal}, where)
     text = outcome.text if isinstance(outcome, isolation.Crashed) else repr(outcome)
     kind = "error.raised_base" if where else "error.crashed"
+    if where:  # the place is told by itself; of the traceback the last line says what it was
+        text = text.strip().splitlines()[-1]
     return Trouble("raised" if where else "internal", kind, {"text": text}, where)

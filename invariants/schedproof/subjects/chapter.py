@@ -104,7 +104,7 @@ class ChapterSubject:
         try:
             return self._make(self.config)
         except ValueError as error:
-            raise PolicyRefused(self.config.policy, str(error)) from error
+            raise PolicyRefused(self.config.policy, _text_of(error)) from error
         except (Exception, SystemExit) as error:
             self.fail("constructor", error)
 
@@ -164,7 +164,7 @@ class ChapterSubject:
         try:
             self.scheduler.enqueue(**action.arguments())
         except ValueError as error:
-            refusal = str(error)
+            refusal = _text_of(error)
         except (Exception, SystemExit) as error:
             self.fail("enqueue", error)
         if refusal is None and isinstance(action.request_id, Hashable):
@@ -218,7 +218,7 @@ class ChapterSubject:
             kind = "memory"
         elif isinstance(error, SystemExit):
             kind = "exited"
-        values = {"call": call, "type": type(error).__name__, "text": str(error)[:500]}
+        values = {"call": call, "type": type(error).__name__, "text": _text_of(error)}
         raise SubjectError(kind, f"error.{kind}", values, cause=error) from error
 
     # -- seeing ------------------------------------------------------------
@@ -308,6 +308,14 @@ def _names_and_values(request: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
 def _elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
     """The chapter's fields that a request of these attributes works out when it is asked."""
     return () if names == OUR_NAMES else tuple(name for name in FIELDS if name not in names)
+
+
+def _text_of(error: BaseException) -> str:
+    """What an exception says; nothing where it cannot say it."""
+    try:
+        return str(error)[:500]
+    except Exception:
+        return ""
 
 
 def _attribute(request: Any, name: str) -> Any:
