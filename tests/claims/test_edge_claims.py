@@ -43,7 +43,7 @@ from tests.claims.conftest import (
 )
 
 from schedproof.claims.catalogue import BY_ID, CLAIMS
-from schedproof.claims.claim import Kind, Over
+from schedproof.claims.claim import Claim, Kind, Over
 from schedproof.claims.edge import Edge
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.messages import tell
@@ -381,3 +381,12 @@ def test_a_missed_deadline_is_told_with_its_arithmetic() -> None:
     _, (breach,) = told(BY_ID["EVENT-2"], reported(LATE, deadline_missed=False))
     assert breach.values["ends"] == 0 + 1 + 2  # the clock, the next step, two tokens to go
     assert (breach.values["deadline"], breach.values["real"]) == (2, True)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_a_claim_says_nothing_where_it_is_not_asked(claim: Claim) -> None:
+    """The judge does not ask claims over steps about enqueues, nor those over victims elsewhere."""
+    if claim.over in (Over.STEP, Over.PREEMPTION):
+        assert claim.predicate(NEW) is None
+    if claim.over is Over.PREEMPTION:
+        assert claim.predicate(TOKEN) is None
