@@ -224,20 +224,10 @@ def _notes_on(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _blank(plan: Plan, search: str, policy: str) -> RunResult:
-    random = search == RANDOM
+    if search != RANDOM:
+        return RunResult.blank(policy, EXHAUSTIVE, plan.asked.scope.to_bounds())
     bounds = {**asdict(plan.bounds), "aging_interval": plan.aging_interval}
-    return RunResult(
-        policy=policy,
-        search=RANDOM if random else EXHAUSTIVE,
-        verdict=Verdict.ERROR.value,
-        identity=None,
-        bounds=bounds if random else plan.asked.scope.to_bounds(),
-        distinct_states=None,
-        transitions=0,
-        depth=0,
-        seconds=0.0,
-        seed=plan.seed if random else None,
-    )
+    return replace(RunResult.blank(policy, RANDOM, bounds), seed=plan.seed)
 
 
 def result_of(plan: Plan, search: str, policy: str, outcome: Outcome) -> RunResult:

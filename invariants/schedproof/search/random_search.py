@@ -102,19 +102,8 @@ def search_randomly(
 ) -> RunResult:
     """Search one policy until the profile's examples are used up or something ends it."""
     watcher = Watcher(pace, profile, time.monotonic())
-    blank = RunResult(
-        policy=config.policy,
-        search="random",
-        verdict=Verdict.ERROR.value,
-        identity=None,
-        bounds={**asdict(bounds), "blocks": config.blocks, "aging_interval": config.aging_interval},
-        distinct_states=None,
-        transitions=0,
-        depth=0,
-        seconds=0.0,
-        seed=seed,
-        examples=0,
-    )
+    within = {**asdict(bounds), "blocks": config.blocks, "aging_interval": config.aging_interval}
+    blank = replace(RunResult.blank(config.policy, "random", within), seed=seed, examples=0)
     try:
         judge = Judge(applicable(claims, start(config)))
     except PolicyRefused as error:

@@ -11,7 +11,7 @@ Rules.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
@@ -148,6 +148,10 @@ class Trouble:
     actions: tuple[dict[str, Any], ...] = ()
 
 
+Notes = tuple[tuple[str, dict[str, Any]], ...]
+"""What a reader should know beside the verdict, as (message id, values)."""
+
+
 @dataclass(frozen=True)
 class RunResult:
     """One search of one policy.
@@ -175,7 +179,15 @@ class RunResult:
     interrupted: bool = False
     stopped_by: str | None = None
     restore: str | None = None
-    notes: tuple[tuple[str, dict[str, Any]], ...] = field(default_factory=tuple)
+    notes: Notes = ()
+
+    @classmethod
+    def blank(
+        cls, policy: str, search: str, bounds: dict[str, Any], identity: str | None = None
+    ) -> RunResult:
+        """A run of which nothing is known yet: an error, until a search says otherwise."""
+        error = Verdict.ERROR.value
+        return cls(policy, search, error, identity, bounds, None, 0, 0, seconds=0.0)
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object; `from_json` is its inverse."""

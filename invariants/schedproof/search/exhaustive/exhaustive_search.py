@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from schedmodel.scheduler import DecodeSchedulerSim
 from schedproof.claims.catalogue import applicable
@@ -32,7 +31,7 @@ from schedproof.search.exhaustive import gate
 from schedproof.search.exhaustive.bfs import Hit, Options, Outcome, Search, Watch
 from schedproof.search.exhaustive.identity import reduced_key
 from schedproof.search.exhaustive.in_place import InPlace
-from schedproof.search.exhaustive.names import ARRIVALS, FULL, PEER
+from schedproof.search.exhaustive.names import ARRIVALS, EXHAUSTIVE, FULL, PEER
 from schedproof.search.exhaustive.scopes import Scope
 from schedproof.search.exhaustive.space import (
     ByReplay,
@@ -44,7 +43,7 @@ from schedproof.search.exhaustive.space import (
 )
 from schedproof.search.pace import Pace
 from schedproof.search.replay import attempt, counterexample, insist_on_repeating, not_deterministic
-from schedproof.search.results import ClaimVerdict, Counterexample, RunResult, Verdict
+from schedproof.search.results import ClaimVerdict, Counterexample, Notes, RunResult, Verdict
 from schedproof.search.session import Violation
 from schedproof.search.summing_up import claim_results, not_vacuous, refused, trouble_of
 from schedproof.subjects.actions import Action, Enqueue
@@ -63,7 +62,6 @@ HIDES = (NotFlat, TypeError, AttributeError, ValueError)
 """Something is hidden, or it is missing or of a kind that only observing can tell of."""
 INPUTS = ("INPUT-1", "INPUT-2")
 SpaceKind = type[InPlace] | type[ByReplay]
-Notes = tuple[tuple[str, dict[str, Any]], ...]
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def search_exhaustively(
 ) -> RunResult:
     """Search one policy in one scope until nothing is left or something ends it."""
     began = time.monotonic()
-    blank = _blank(config, asked)
+    blank = RunResult.blank(config.policy, EXHAUSTIVE, asked.scope.to_bounds(), asked.identity)
     try:
         subject = start(config)
     except PolicyRefused as error:
@@ -114,20 +112,6 @@ def search_exhaustively(
     result = replace(result, seconds=time.monotonic() - began)
     weaker = _weaker(search.claims, found.outcome)
     return replace(result, claims=claim_results(claims, found.judge, result, weaker))
-
-
-def _blank(config: Config, asked: Asked) -> RunResult:
-    return RunResult(
-        policy=config.policy,
-        search="exhaustive",
-        verdict=Verdict.ERROR.value,
-        identity=asked.identity,
-        bounds=asked.scope.to_bounds(),
-        distinct_states=None,
-        transitions=0,
-        depth=0,
-        seconds=0.0,
-    )
 
 
 def _weaker(claims: Sequence[Claim], outcome: Outcome) -> dict[str, ClaimVerdict]:

@@ -17,7 +17,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
 from schedproof.claims.catalogue import BY_ID, applicable
 from schedproof.claims.claim import Claim, Over
@@ -26,12 +25,13 @@ from schedproof.claims.judge import Judge
 from schedproof.search.exhaustive.bfs import STEP_CODE, Hit
 from schedproof.search.exhaustive.endless import Explorer, Graph
 from schedproof.search.exhaustive.exhaustive_search import StartChapter, replay_last_edge
+from schedproof.search.exhaustive.names import EXHAUSTIVE
 from schedproof.search.exhaustive.scopes import Scope
 from schedproof.search.exhaustive.space import NotFlat
 from schedproof.search.exhaustive.starvation import Marked, Wait, Walk, rehearse
 from schedproof.search.pace import Pace
 from schedproof.search.replay import counterexample, insist_on_repeating
-from schedproof.search.results import RunResult, Verdict
+from schedproof.search.results import Notes, RunResult, Verdict
 from schedproof.search.session import Violation
 from schedproof.search.summing_up import claim_results, not_vacuous, refused, trouble_of
 from schedproof.subjects.actions import Action, to_json
@@ -42,7 +42,6 @@ from schedproof.subjects.places import StopSubject
 ENDLESS = "endless"
 LIVE_2 = BY_ID["LIVE-2"]
 CAP_LEAST, CAP_MOST = 8, 1024
-Notes = tuple[tuple[str, dict[str, Any]], ...]
 
 
 def search_liveness(
@@ -58,7 +57,7 @@ def search_liveness(
     LIVE-2 is judged whether or not it is among `claims`; of the others those about edges are.
     """
     began = time.monotonic()
-    blank = _blank(config, scope)
+    blank = RunResult.blank(config.policy, EXHAUSTIVE, scope.to_bounds(), ENDLESS)
     try:
         subject = start(config)
     except PolicyRefused as error:
@@ -82,20 +81,6 @@ def least_cap(scope: Scope) -> int:
     span = max(priorities) - min(priorities)
     latest = max((kind.deadline_in or 0 for kind in scope.kinds), default=0)
     return max(CAP_LEAST, scope.aging_interval * (span + 2), 2 * latest)
-
-
-def _blank(config: Config, scope: Scope) -> RunResult:
-    return RunResult(
-        policy=config.policy,
-        search="exhaustive",
-        verdict=Verdict.ERROR.value,
-        identity=ENDLESS,
-        bounds=scope.to_bounds(),
-        distinct_states=None,
-        transitions=0,
-        depth=0,
-        seconds=0.0,
-    )
 
 
 @dataclass
