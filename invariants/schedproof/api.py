@@ -11,12 +11,15 @@ import secrets
 import time as clock
 import unittest
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from schedmodel import __version__
 from schedproof.claims.catalogue import UnknownClaim, applicable, known_names, select
 from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
+from schedproof.reports.formats import FORMATS
+from schedproof.reports.places import PlaceError, Wanted, write_all
 from schedproof.search.exhaustive.exhaustive_search import Asked
 from schedproof.search.exhaustive.names import BOTH, EXHAUSTIVE, LIVENESS, RANDOM
 from schedproof.search.exhaustive.scopes import (
@@ -45,12 +48,14 @@ class CheckResult:
 
     `verdict` is the worst over `runs` (a lower_snake_case text), `exit_code` what the command
     would end with, `counterexamples` the violations, `first` the first of them or None. `str`
-    tells all of it; `explain(lang)` in the other language.
+    tells all of it; `explain(lang)` in the other language. `reports` are the files that the
+    option `report` asked for.
     """
 
     def __init__(self, summary: Summary, lang: str) -> None:
         self.summary = summary
         self.lang = lang
+        self.reports: tuple[Path, ...] = ()
 
     @property
     def runs(self) -> tuple[RunResult, ...]:
@@ -90,6 +95,12 @@ class CheckResult:
         """All of it as text, in the given language."""
         return render_text(self.summary, choose_language(lang) if lang else self.lang)
 
+    def to_html(self, path: str | Path, lang: str | None = None) -> Path:
+        """Write all of it as one page that opens in a browser, offline; the path."""
+        language = choose_language(lang) if lang else self.lang
+        report = Wanted(FORMATS["html"], Path(path).expanduser())
+        return _written((report,), self.summary, language)[0]
+
     def __bool__(self) -> bool:
         return self.ok
 
@@ -97,6 +108,14 @@ class CheckResult:
         return self.explain()
 
     __repr__ = __str__
+
+
+def _written(reports: Sequence[Wanted], summary: Summary, language: str) -> tuple[Path, ...]:
+    """Write reports; where they are. Raises `UsageError` where one cannot be written."""
+    try:
+        return write_all(reports, summary, language)
+    except PlaceError as error:
+        raise UsageError(error.message_id, **error.values) from None
 
 
 Progress = Callable[[dict[str, Any]], None]
@@ -127,6 +146,7 @@ def check(
     lang: str | None = None,
     factory: str | Callable[..., Any] | None = None,
     cell: int | None = None,
+    report: str | Sequence[str] | None = None,
     progress: Progress = _ignore,
 ) -> CheckResult:
     """Search for violations in a scheduler; the built-in model when no target is given.
@@ -140,7 +160,8 @@ def check(
     `all_shortest` finds every shortest violation, `keep_going` one for each claim. `liveness`
     looks for endless waits instead. `time` is the limit for everything, as "30s" or in seconds;
     `memory` in MiB above what is in use; `claims` are ids or families; `factory` is a function
-    (policy, blocks, aging_interval) -> scheduler. Options that are None come from the
+    (policy, blocks, aging_interval) -> scheduler; `report` names formats of files to write
+    ("html", or "html=PATH" for another place). Options that are None come from the
     environment, `[tool.schedproof]`, or the defaults. Raises `UsageError` and `TargetError`.
     """
     said = {name: value for name, value in locals().items() if name != "progress"}
@@ -150,7 +171,9 @@ def check(
     started = clock.monotonic()
     runs = run_plan(plan, progress)
     summary = Summary(plan.source.name, tuple(runs), clock.monotonic() - started)
-    return CheckResult(summary, language)
+    result = CheckResult(summary, language)
+    result.reports = _written(asked["report"], summary, language)
+    return result
 
 
 def make_plan(asked: dict[str, Any]) -> Plan:

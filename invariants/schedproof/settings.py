@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from schedmodel.policy import KNOWN_POLICIES, POLICIES
+from schedproof.reports.formats import FORMATS
+from schedproof.reports.places import PlaceError, Wanted, look_at, wanted
 from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
 from schedproof.search.profiles import PROFILES
 from schedproof.telling.language import (
@@ -155,6 +157,23 @@ def _some_of(known: Sequence[str]) -> Callable[[str, Any], tuple[str, ...]]:
     return parse
 
 
+def _reports(name: str, value: Any) -> tuple[Wanted, ...]:
+    """Reports from `html`, or `html=PATH` for another place than the usual one."""
+    reports: list[Wanted] = []
+    for text in _names(name, value):
+        kind, equals, place = (part.strip() for part in text.partition("="))
+        if kind not in FORMATS:
+            raise unknown(name, kind, tuple(FORMATS))
+        if equals and not place:
+            raise UsageError("usage.report_no_place", option=name, format=kind)
+        reports.append(wanted(kind, place))
+    try:
+        look_at(reports)
+    except PlaceError as error:
+        raise UsageError(error.message_id, **error.values) from None
+    return tuple(reports)
+
+
 def _name(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise UsageError("usage.text", option=name, value=str(value))
@@ -205,6 +224,7 @@ OPTIONS: dict[str, Option] = {
     "profile": Option(_one_of(tuple(PROFILES)), None),
     "lang": Option(_language, None),
     "quiet": Option(_flag, False),
+    "report": Option(_reports, ()),
 }
 
 

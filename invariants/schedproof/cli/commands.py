@@ -19,7 +19,8 @@ from schedmodel import __version__
 from schedmodel.policy import KNOWN_POLICIES
 from schedproof.cli.faults import build_faults
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
-from schedproof.cli.output import put
+from schedproof.cli.output import complain, put
+from schedproof.reports.formats import FORMATS
 from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
 from schedproof.search.profiles import PROFILES
 from schedproof.search.results import EXIT_CODES, INTERRUPTED, USAGE
@@ -86,6 +87,7 @@ def _check(lang: str) -> click.Command:
             option(lang, "profile", values=lambda: tuple(PROFILES)),
             option(lang, "factory"),
             option(lang, "cell"),
+            option(lang, "report", multiple=True, values=lambda: tuple(FORMATS)),
             _lang(lang),
             option(lang, "json", flag="as_json"),
             option(lang, "quiet", short="-q", flag="quiet"),
@@ -109,6 +111,8 @@ def _run_check(spoken: str, /, as_json: bool, quiet: bool, **said: Any) -> int:
         put(verdict_lines(result.summary, result.lang, _width()))
     else:
         put(render_text(result.summary, result.lang, _width(), _has_color()))
+    for path in result.reports:
+        complain(tell(result.lang)("report.written", path=str(path)))
     return result.exit_code
 
 

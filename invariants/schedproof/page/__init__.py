@@ -1,0 +1,1 @@
+"""The page: one file that shows what a check came to, for reading and for playing through."""
