@@ -19,6 +19,7 @@ from typing import Any
 from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
 from schedproof.claims.run import StartSubject
+from schedproof.search.frames import Frame, frame_after
 from schedproof.search.results import Counterexample, Moment, TrailStep
 from schedproof.search.session import ClaimBroken, Session, Violation
 from schedproof.subjects.actions import Action, to_json
@@ -106,11 +107,13 @@ def counterexample(
     subject = start(violation.config)
     seen = before = subject.observe()
     trail: list[TrailStep] = []
+    frames = [frame_after({}, _requests(seen), seen.clock, seen.free)]
     for action in violation.actions:
         before = seen
         answer = subject.do(action)
         seen = subject.observe()
         trail.append(_trail_step(before, answer, seen))
+        frames.append(_frame(before, answer, seen, trail[-1]))
     judged_run = violation.edge is None
     return Counterexample(
         claim=violation.claim.id,
@@ -127,6 +130,7 @@ def counterexample(
         trail=tuple(trail),
         before=None if judged_run else _moment(before),
         after=None if judged_run else _moment(seen),
+        frames=tuple(frames),
     )
 
 
@@ -150,12 +154,30 @@ def _trail_step(before: Observation, answer: Answer, after: Observation) -> Trai
     )
 
 
+def _frame(before: Observation, answer: Answer, after: Observation, step: TrailStep) -> Frame:
+    return frame_after(
+        _requests(before),
+        _requests(after),
+        after.clock,
+        after.free,
+        served=tuple(plain(span.request_id) for span in answer.batch),
+        preempted=step.preempted,
+        refused=step.refused,
+    )
+
+
 def _gave_way(row: Row) -> bool:
     return not row.admitted and not row.finished
 
 
 def _moment(seen: Observation) -> Moment:
-    requests = {
+    held = sum(row.held_blocks for row in seen.rows)
+    return Moment(seen.clock, seen.free, held, _requests(seen))
+
+
+def _requests(seen: Observation) -> dict[str, dict[str, Any]]:
+    """The requests' fields as JSON can hold them, by id."""
+    return {
         str(row.request_id): {
             "state": None if row.state is None else row.state.value,
             **{name: plain(getattr(row, name)) for name in STORED_FIELDS},
@@ -163,8 +185,6 @@ def _moment(seen: Observation) -> Moment:
         }
         for row in seen.rows
     }
-    held = sum(row.held_blocks for row in seen.rows)
-    return Moment(seen.clock, seen.free, held, requests)
 
 
 def plain(value: Any) -> Any:

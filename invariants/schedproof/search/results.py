@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
+from schedproof.search.frames import Frame
+
 
 class Verdict(str, Enum):
     """What a run, or all runs together, came to."""
@@ -109,7 +111,7 @@ class Counterexample:
     `actions` in their JSON form; the last one broke the claim. `shortest` is True only when
     that was proved. `text` and `values` name the message that says what is wrong; `guilty`
     are (request id or None, field) pairs. `before` and `after` are None for claims about
-    whole runs.
+    whole runs. `frames` are the states along the way: the start, then one after each action.
     """
 
     claim: str
@@ -126,6 +128,7 @@ class Counterexample:
     trail: tuple[TrailStep, ...]
     before: Moment | None = None
     after: Moment | None = None
+    frames: tuple[Frame, ...] = ()
 
     @property
     def length(self) -> int:
@@ -211,6 +214,7 @@ def _counterexample(record: dict[str, Any]) -> Counterexample:
     made["trail"] = tuple(TrailStep(**_tupled(step, "preempted")) for step in record["trail"])
     for name in ("before", "after"):
         made[name] = Moment(**record[name]) if record[name] else None
+    made["frames"] = tuple(map(Frame.from_json, record["frames"]))
     return Counterexample(**made)
 
 
