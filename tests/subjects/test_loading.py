@@ -234,6 +234,26 @@ def test_code_that_fails_at_import_is_told_with_its_place(
     assert (found.place.path, found.place.name) == (str(path), "s.py")
 
 
+@pytest.mark.parametrize(
+    ("rest", "line", "error"),
+    [
+        ("def test_it():\n    assert False\n\n\ntest_it()\n", 8, "AssertionError"),
+        ("import sys\n\nsys.exit(1)\n", 9, "sys.exit(1)"),
+        ("Scheduler().step().x\n", 7, "AttributeError: 'NoneType' object has no attribute 'x'"),
+    ],
+)
+def test_a_class_counts_though_its_file_fails_below_it(
+    tmp_path: Path, rest: str, line: int, error: str
+) -> None:
+    write(tmp_path / "s.py", SCHEDULER + rest)
+    for text in ("s.py:Scheduler", "s.py"):
+        loaded = load_class(parse_target(text))
+        assert loaded.name == "Scheduler"
+        note = Note("note.file_failed", {"line": str(line), "error": error})
+        assert loaded.notes == (note,)
+    assert failed("s.py:Other").kind in ("raised", "exited")
+
+
 def test_a_file_with_nul_bytes_does_not_parse(tmp_path: Path) -> None:
     (tmp_path / "s.py").write_bytes("class A: pass".encode("utf-16-le"))
     error = failed("s.py:A")

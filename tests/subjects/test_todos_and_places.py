@@ -109,6 +109,31 @@ def test_open_parts_are_found_without_running_them(tmp_path: Path) -> None:
     assert open_todos(load(tmp_path, DONE)) == []
 
 
+DOTTED = """\
+class Scheduler:
+    def enqueue(self, request_id):
+        request = ...
+        self.queue.append(request)
+
+    def _schedule_key(self, req):
+        slack: int = ...
+        slack = 5
+        return slack
+
+    def _ensure_capacity(self, challenger):
+        return ...
+
+    def step(self):
+        if self:
+            chosen = preempted_request_id = ...
+        return chosen
+"""
+
+
+def test_a_name_that_is_only_given_dots_is_open(tmp_path: Path) -> None:
+    assert open_todos(load(tmp_path, DOTTED)) == ["enqueue", "_ensure_capacity", "step"]
+
+
 def test_without_a_source_only_placeholders_are_seen() -> None:
     names: dict[str, Any] = {"__name__": "typed_in"}
     exec(OPEN, names)

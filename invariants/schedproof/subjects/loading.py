@@ -1,18 +1,18 @@
 """Turning a target into a class, by running the code of a stranger.
 
-Everything here is meant for a child process: it runs the subject's top level and leaves
-`sys.path` and `sys.modules` changed. A file is run as a script would be, with its folder on
-`sys.path`, except that it is not `__main__` and that no file beside it can take the place of a
-standard module. A module is imported with the current folder on `sys.path`. The cells of a
-notebook run in order until the class is defined, in the notebook's folder; the first definition
-counts (a later one may be somebody's solution), unless the cell is named; cells that fail are
-noted, except the one that defines the class. What fails is a `TargetError` or a
-`SubjectLoadError`; only an interrupt, a lack of memory and a `StopSubject` pass as they are.
+Everything here is meant for a child process: it runs the subject's top level and leaves `sys.path`
+and `sys.modules` changed. A file is run as a script would be, with its folder on `sys.path`, except
+that it is not `__main__` and that no file beside it can take the place of a standard module; what
+fails below the class, such as tests of it, is noted. A module is imported with the current folder
+on `sys.path`. The cells of a notebook run in order until the class is defined, in the notebook's
+folder; the first definition counts (a later one may be somebody's solution), unless the cell is
+named; cells that fail are noted, except the one that defines the class. What fails is a
+`TargetError` or a `SubjectLoadError`; only an interrupt, a lack of memory and a `StopSubject` pass
+as they are.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import dataclasses
 import importlib
@@ -49,6 +49,7 @@ from schedproof.subjects.places import (
     locate,
     spots_of,
 )
+from schedproof.subjects.shadowing import shadowed_notes
 from schedproof.subjects.targets import Target, closest, parse_target
 from schedproof.subjects.todos import TODO_NUMBERS, is_open_todo, open_todos
 
@@ -71,6 +72,7 @@ __all__ = [
     "is_open_todo",
     "load_callable",
     "load_class",
+    "load_module",
     "locate",
     "open_todos",
     "parse_target",
@@ -119,6 +121,16 @@ def load_callable(
     return LoadedCallable(found.value, found.name, found.notes, found.cell)
 
 
+def load_module(path: str, *, before: Callable[[str], None] | None = None) -> ModuleType:
+    """The Python file at `path`, run as a module. Raises TargetError or SubjectLoadError."""
+    target = parse_target(path)
+    if target.kind != "file" or target.name:
+        raise TargetError("target.not_a_claims_file", path=path)
+    (before or _tell_nobody)("import")
+    with _as_script(target, target.path.parent, chdir=False):
+        return _run_file(target.path, target)
+
+
 def _tell_nobody(_part: str) -> None:
     """Stands for a `before` that was not given."""
 
@@ -132,10 +144,28 @@ def _load(target: Target, cell: int | None, wanted: Wanted, before: Callable[[st
     before("import")
     folder = target.path.parent if target.kind == "file" else Path.cwd()
     with _as_script(target, folder, chdir=False):
-        module = _run_file(target.path, target) if target.kind == "file" else _import(target)
+        if target.kind == "file":
+            return _load_from_file(target, wanted)
+        module = _import(target)
         with _subject_code():
-            found = pick(module, target, wanted)
-    return dataclasses.replace(found, notes=_shadowed_notes(target))
+            return pick(module, target, wanted)
+
+
+def _load_from_file(target: Target, wanted: Wanted) -> Found:
+    """What a file defines, also where it fails afterwards: then with a note."""
+    module = _new_module(target.path)
+    notes: tuple[Note, ...] = ()
+    try:
+        _run(module, target)
+    except SubjectLoadError as error:
+        with _subject_code():
+            if not candidates(module, target.name, wanted):
+                raise
+        line = str(error.place.line if error.place else 0)
+        notes = (Note("note.file_failed", {"line": line, "error": error.error}),)
+    with _subject_code():
+        found = pick(module, target, wanted)
+    return dataclasses.replace(found, notes=(*notes, *shadowed_notes(target)))
 
 
 @contextlib.contextmanager
@@ -192,15 +222,24 @@ class _FreshLoader(SourceFileLoader):
 
 def _run_file(path: Path, target: Target) -> ModuleType:
     """The file as a module under a name that nothing else has."""
+    module = _new_module(path)
+    _run(module, target)
+    return module
+
+
+def _new_module(path: Path) -> ModuleType:
     _check_readable(path)
     name = f"schedproof_subject_{next(_numbers)}"
     spec = spec_from_file_location(name, path, loader=_FreshLoader(name, str(path)))
-    if spec is None or spec.loader is None:
+    if spec is None:
         raise TargetError("target.not_a_python_file", path=str(path))
     module = sys.modules[name] = module_from_spec(spec)
-    with _subject_code(_as_module(path, target.name), str(path)):
-        spec.loader.exec_module(module)
     return module
+
+
+def _run(module: ModuleType, target: Target) -> None:
+    with _subject_code(_as_module(target.path, target.name), str(target.path)):
+        _FreshLoader(module.__name__, str(target.path)).exec_module(module)
 
 
 def _check_readable(path: Path) -> None:
@@ -350,23 +389,3 @@ def _display(*_objects: object, **_options: object) -> None:
 
 def _no_ipython() -> None:
     """Stands for IPython's `get_ipython`, which gives None outside of it."""
-
-
-def _shadowed_notes(target: Target) -> tuple[Note, ...]:
-    """A note for each file beside the subject that it may think it imports, and does not."""
-    if target.kind != "file":
-        return ()
-    names = _imported_names(target.path) & sys.stdlib_module_names
-    beside = sorted(name for name in names if target.path.with_name(f"{name}.py").is_file())
-    return tuple(Note("note.standard_name", {"file": f"{name}.py"}) for name in beside)
-
-
-def _imported_names(path: Path) -> set[str]:
-    """The top-level names of all modules that a file imports absolutely."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            names.update(alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module.partition(".")[0])
-    return names

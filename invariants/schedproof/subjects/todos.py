@@ -1,12 +1,13 @@
 """Which parts of an exercise are still open.
 
 The course leaves four methods of the scheduler to the learner. An unfinished one is no bug, so it
-is told apart, and only where it is certain: a method is open if its body is empty (`...`, `pass`
-or nothing but a docstring), if a `raise NotImplementedError` stands at the top of its body where
-every call may get to, or if it uses a placeholder that nothing defines. A placeholder is one of
-the names that the exercise leaves out, or a name that a comment of the same method announces as
-`# name = ???`. Any other undefined name is a slip, not an open part; so is a NotImplementedError
-in one branch of a finished method.
+is told apart, and only where it is certain: a method is open if its body is empty (`...`, `pass`,
+`return ...` or nothing but a docstring), if a `raise NotImplementedError` stands at the top of its
+body where every call may get to, if it gives a name `...` and no other value (`request = ...`), or
+if it uses a placeholder that nothing defines. A placeholder is one of the names that the exercise
+leaves out, or a name that a comment of the same method announces as `# name = ???`. Any other
+undefined name is a slip, not an open part; so is a NotImplementedError in one branch of a finished
+method.
 """
 
 from __future__ import annotations
@@ -71,7 +72,9 @@ def _is_open(method: FunctionType | None) -> bool:
     if any(_is_placeholder(name, spot) for name in _undefined_names(method)):
         return True
     body = _body(method)
-    return body is not None and (_is_empty(body) or _raises_at_top(body))
+    if body is None:
+        return False
+    return _is_empty(body) or _raises_at_top(body) or _leaves_a_name_open(body)
 
 
 def _undefined_names(method: FunctionType) -> Iterator[str]:
@@ -134,8 +137,24 @@ def _is_empty(body: list[ast.stmt]) -> bool:
 
 
 def _is_ellipsis(step: ast.stmt) -> bool:
-    constant = step.value if isinstance(step, ast.Expr) else None
-    return isinstance(constant, ast.Constant) and constant.value is Ellipsis
+    return _is_dots(step.value) if isinstance(step, (ast.Expr, ast.Return)) else False
+
+
+def _is_dots(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def _leaves_a_name_open(body: list[ast.stmt]) -> bool:
+    """Whether some name is given `...` wherever it is given a value."""
+    stored: list[str] = []
+    dotted: list[str] = []
+    for node in (inner for step in body for inner in ast.walk(step)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            stored.append(node.id)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and _is_dots(node.value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            dotted += [target.id for target in targets if isinstance(target, ast.Name)]
+    return any(stored.count(name) == dotted.count(name) for name in dotted)
 
 
 def _raises_at_top(body: list[ast.stmt]) -> bool:
