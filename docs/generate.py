@@ -42,6 +42,7 @@ TRAP = (
     "examples/leak_after_deadlines.py:LeakAfterDeadlines --policy fixed_priority "
     "--scope examples/with_and_without_deadline.json"
 )
+OWN_CLAIM = "examples/hits_first.py"
 MANIFEST = ROOT / "tests" / "exhaustive" / "manifest.json"
 WAITS = ROOT / "tests" / "liveness" / "manifest.json"
 
@@ -93,6 +94,20 @@ def without_times(text: str) -> str:
     title, head, *rest = text.rstrip().split("\n")
     lines = [title, re.sub(r" +\S+$", "", head), *(re.sub(r" +\d+\.\d$", "", row) for row in rest)]
     return re.sub(r"\s*·\s+\d+\.\d (s|秒)$", "", "\n".join(lines))
+
+
+def own_claim() -> str:
+    """The example of a user's own claim, as it stands in its file."""
+    text = (ROOT / OWN_CLAIM).read_text(encoding="utf-8")
+    return f"```python\n{text}```"
+
+
+def own_claim_broken(lang: str) -> str:
+    """The command that breaks it, as the reader types it, and all that it prints."""
+    said = f"fault:cache-rank-reversed --claims-from {OWN_CLAIM} --claims HIT-1 --policy aging"
+    said += " --lang zh" if lang == "zh" else ""
+    printed = without_times(run_check(said).stdout)
+    return f"```console\n$ schedproof check {said}\n{printed}\n```"
 
 
 def trap(lang: str) -> str:
@@ -273,7 +288,7 @@ def keys(lang: str) -> str:
 MAKERS: dict[str, Callable[..., str]] = {
     maker.__name__: maker
     for maker in (
-        *(trace, trap, exits, verdicts, options, claims),
+        *(trace, trap, own_claim, own_claim_broken, exits, verdicts, options, claims),
         *(lifecycle, shipped, counts, waits, lassos, keys),
         *fault_tables.MAKERS,
     )

@@ -14,9 +14,18 @@ from schedmodel import __version__
 
 if TYPE_CHECKING:
     from schedproof.api import CheckResult, check, test_case
+    from schedproof.claims.own import broken, claim
     from schedproof.telling.language import set_language
 
-__all__ = ["CheckResult", "__version__", "check", "set_language", "test_case"]
+__all__ = [
+    "CheckResult",
+    "__version__",
+    "broken",
+    "check",
+    "claim",
+    "set_language",
+    "test_case",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -25,6 +34,10 @@ def __getattr__(name: str) -> Any:
         from schedproof import api
 
         return getattr(api, name)
+    if name in ("broken", "claim"):
+        from schedproof.claims import own
+
+        return getattr(own, name)
     if name == "set_language":
         from schedproof.telling.language import set_language
 

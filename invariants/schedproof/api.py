@@ -142,6 +142,7 @@ def check(
     time: str | float | None = None,
     memory: int | None = None,
     claims: str | Sequence[str] | None = None,
+    claims_from: str | None = None,
     profile: str | None = None,
     lang: str | None = None,
     factory: str | Callable[..., Any] | None = None,
@@ -159,7 +160,8 @@ def check(
     `identity` ("full" or "peer") and `reduce` say which states count as the same.
     `all_shortest` finds every shortest violation, `keep_going` one for each claim. `liveness`
     looks for endless waits instead. `time` is the limit for everything, as "30s" or in seconds;
-    `memory` in MiB above what is in use; `claims` are ids or families; `factory` is a function
+    `memory` in MiB above what is in use; `claims` are ids or families, and
+    `claims_from` a file with claims of your own; `factory` is a function
     (policy, blocks, aging_interval) -> scheduler; `report` names formats of files to write
     ("html", or "html=PATH" for another place). Options that are None come from the
     environment, `[tool.schedproof]`, or the defaults. Raises `UsageError` and `TargetError`.
@@ -185,7 +187,7 @@ def make_plan(asked: dict[str, Any]) -> Plan:
     return Plan(
         source=_source(asked),
         policies=asked["policy"],
-        claims=tuple(_claims(asked["claims"])),
+        claims=() if asked["claims_from"] else tuple(_claims(asked["claims"])),
         searches=_searches(asked),
         asked=Asked(
             scope=_scope(asked),
@@ -199,6 +201,8 @@ def make_plan(asked: dict[str, Any]) -> Plan:
         seed=seed,
         seconds=asked["time"],
         memory_mib=asked["memory"],
+        claims_from=asked["claims_from"],
+        claim_names=asked["claims"],
     )
 
 

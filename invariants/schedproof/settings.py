@@ -221,6 +221,7 @@ OPTIONS: dict[str, Option] = {
     "time": Option(_duration, 30.0),
     "memory": Option(_whole(64), 1024),
     "claims": Option(_names, ()),
+    "claims_from": Option(_name, None),
     "profile": Option(_one_of(tuple(PROFILES)), None),
     "lang": Option(_language, None),
     "quiet": Option(_flag, False),

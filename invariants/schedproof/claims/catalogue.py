@@ -79,8 +79,9 @@ _RANK = {claim_id: rank for rank, claim_id in enumerate(TELLS_FIRST)}
 
 
 def in_telling_order(claims: Iterable[Claim]) -> list[Claim]:
-    """Most specific first; claims from elsewhere come last, in the order given."""
-    return sorted(claims, key=lambda claim: _RANK.get(claim.id, len(_RANK)))
+    """Most specific first; claims from elsewhere before ours: somebody asked for just them."""
+    last = len(_RANK)
+    return sorted(claims, key=lambda c: _RANK.get(c.id, last) if c.id in BY_ID else -1)
 
 
 def applicable(claims: Sequence[Claim], subject: Subject) -> list[Claim]:
@@ -96,25 +97,29 @@ class UnknownClaim(LookupError):
         self.name = name
 
 
-def select(names: Sequence[str]) -> list[Claim]:
+def select(names: Sequence[str], own: Sequence[Claim] = ()) -> list[Claim]:
     """Claims by id or family ("LEDGER", "ledger-1"), in catalogue order; all if none given.
+
+    `own` are claims from elsewhere, which can be named as well and stand first.
 
     Claims of the kind sometimes are always kept: they say whether a run meant anything. Those
     about endless arrivals must be named: most searches have none. Raises `UnknownClaim`.
     """
     wanted = [name.strip().upper() for name in names if name.strip()]
+    known = (*own, *CLAIMS)
     for name in wanted:
-        if not any(name in (claim.id, claim.family) for claim in CLAIMS):
+        if not any(name in (claim.id, claim.family) for claim in known):
             raise UnknownClaim(name)
     if not wanted:
-        return [claim for claim in CLAIMS if claim.over is not Over.ROUNDS]
+        return [claim for claim in known if claim.over is not Over.ROUNDS]
     return [
         claim
-        for claim in CLAIMS
+        for claim in known
         if claim.kind is Kind.SOMETIMES or claim.id in wanted or claim.family in wanted
     ]
 
 
-def known_names() -> list[str]:
+def known_names(own: Sequence[Claim] = ()) -> list[str]:
     """All names that `select` takes: families first, then ids."""
-    return [*dict.fromkeys(claim.family for claim in CLAIMS), *BY_ID]
+    known = (*own, *CLAIMS)
+    return [*dict.fromkeys(claim.family for claim in known), *(claim.id for claim in known)]

@@ -84,6 +84,7 @@ def _check(lang: str) -> click.Command:
             option(lang, "time"),
             option(lang, "memory"),
             option(lang, "claims", multiple=True, values=_claim_names),
+            option(lang, "claims_from"),
             option(lang, "profile", values=lambda: tuple(PROFILES)),
             option(lang, "factory"),
             option(lang, "cell"),

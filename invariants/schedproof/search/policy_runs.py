@@ -17,7 +17,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from schedproof.claims.catalogue import UnknownClaim, known_names, select
 from schedproof.claims.claim import Claim
+from schedproof.claims.own import OwnClaim, Words, claims_of
 from schedproof.search import isolation
 from schedproof.search.exhaustive.bfs import peak_mib
 from schedproof.search.exhaustive.exhaustive_search import Asked, search_exhaustively
@@ -33,7 +35,7 @@ from schedproof.search.summing_up import trouble_of
 from schedproof.subjects.chapter import ChapterSubject
 from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
 from schedproof.subjects.load_errors import SubjectLoadError, TargetError
-from schedproof.subjects.loading import TODO_NUMBERS
+from schedproof.subjects.loading import TODO_NUMBERS, load_module
 from schedproof.subjects.sources import Loaded, Source
 
 Tell = Callable[[dict[str, Any]], None]
@@ -46,7 +48,8 @@ class Plan:
     """What to check and how far. `seconds` is for everything together.
 
     `searches` names the kinds of search; `asked` is for exhaustive ones, `bounds`, `profile`
-    and `seed` are for random ones.
+    and `seed` are for random ones. `claims_from` is a file with claims of the user's, which only
+    a child may load; `claim_names` then says which of all claims are meant (`claims` is empty).
     """
 
     source: Source
@@ -61,6 +64,8 @@ class Plan:
     memory_mib: int = 1024
     action_seconds: float = 4.0
     aging_interval: int = 2
+    claims_from: str | None = None
+    claim_names: tuple[str, ...] = ()
 
     def config(self, search: str, policy: str) -> Config:
         """The set-up of one policy's scheduler."""
@@ -77,7 +82,7 @@ def run_plan(plan: Plan, tell: Tell) -> list[RunResult]:
     """All results of a plan. Raises `TargetError` when the target names nothing."""
     limits = Limits(plan.seconds, plan.memory_mib, plan.action_seconds)
     looked = isolation.run_isolated(lambda channel: _look(plan, channel), limits)
-    notes, failed = _first_look(plan, looked)
+    notes, failed, words = _first_look(plan, looked)
     if failed is not None:
         return [failed]
     jobs = plan.jobs()
@@ -90,6 +95,7 @@ def run_plan(plan: Plan, tell: Tell) -> list[RunResult]:
         lambda _index, data: tell(data),
     )
     results = [result_of(plan, *job, o) for job, o in zip(jobs, outcomes, strict=True)]
+    results = [replace(result, own_claims=words) for result in results]
     return [replace(results[0], notes=(*notes, *results[0].notes)), *results[1:]]
 
 
@@ -99,6 +105,8 @@ def run_plan(plan: Plan, tell: Tell) -> list[RunResult]:
 def _look(plan: Plan, channel: Channel) -> JsonValue:
     """Load the scheduler and make it once; what is wrong with it, if anything."""
     try:
+        own = _own_claims(plan, channel)
+        _with_own_claims(plan, own)
         loaded = _load(plan, channel)
     except TargetError as error:
         return {"target": error.to_json()}
@@ -108,7 +116,36 @@ def _look(plan: Plan, channel: Channel) -> JsonValue:
         return {"trouble": asdict(trouble), "notes": [n.to_json() for n in error.notes]}
     notes = [note.to_json() for note in loaded.notes]
     missing = _open_todos(loaded) or _cannot_be_made(plan, loaded, channel)
-    return {"trouble": None if missing is None else asdict(missing), "notes": notes}
+    words = {one.claim.id: dict(one.words) for one in own}
+    return {
+        "trouble": None if missing is None else asdict(missing),
+        "notes": notes,
+        "own_claims": words,
+    }
+
+
+def _own_claims(plan: Plan, channel: Channel) -> list[OwnClaim]:
+    """The user's claims. Raises what loading a file raises, and where there are none in it."""
+    if plan.claims_from is None:
+        return []
+    channel.begin("load")
+    module = load_module(plan.claims_from, before=channel.begin)
+    own = claims_of(vars(module))
+    if not own:
+        raise TargetError("target.no_claims", path=plan.claims_from)
+    return own
+
+
+def _with_own_claims(plan: Plan, own: list[OwnClaim]) -> Plan:
+    """The plan with the claims that were named, the user's among them."""
+    if plan.claims_from is None:
+        return plan
+    extra = [one.claim for one in own]
+    try:
+        return replace(plan, claims=tuple(select(plan.claim_names, extra)))
+    except UnknownClaim as error:
+        known = ", ".join(known_names(extra))
+        raise TargetError("target.no_claim", name=error.name, available=known) from None
 
 
 def _load(plan: Plan, channel: Channel) -> Loaded:
@@ -122,7 +159,8 @@ def _open_todos(loaded: Loaded) -> Trouble | None:
     still_open = [f"TODO {TODO_NUMBERS[name]} ({name})" for name in loaded.todos]
     filled = [f"TODO {n} ({name})" for name, n in TODO_NUMBERS.items() if name not in loaded.todos]
     values = {"open": ", ".join(still_open), "filled": ", ".join(filled)}
-    return Trouble("open_todo", "error.open_todos", values)
+    told = "error.open_todos" if filled else "error.open_todos.all"
+    return Trouble("open_todo", told, values)
 
 
 def _cannot_be_made(plan: Plan, loaded: Loaded, channel: Channel) -> Trouble | None:
@@ -157,11 +195,12 @@ def job_of(plan: Plan, search: str, policy: str) -> Callable[[Channel], JsonValu
     """One search of one policy, to be run in a child; `result_of` reads what became of it."""
 
     def job(channel: Channel) -> JsonValue:
+        judged = _with_own_claims(plan, _own_claims(plan, channel))
         loaded = _load(plan, channel)
         channel.begin(policy)
         start = _starter(loaded, channel)
         config = plan.config(search, policy)
-        return _searched(plan, search, config, start, channel).to_json()
+        return _searched(judged, search, config, start, channel).to_json()
 
     return job
 
@@ -192,20 +231,20 @@ def _searched(
 
 def _first_look(
     plan: Plan, outcome: Outcome
-) -> tuple[list[tuple[str, dict[str, Any]]], RunResult | None]:
-    """Notes for the reader, and the failed result if the scheduler cannot be used."""
+) -> tuple[list[tuple[str, dict[str, Any]]], RunResult | None, dict[str, Words]]:
+    """Notes for the reader, the failed result if nothing can be judged, and own claims' words."""
     notes: list[tuple[str, dict[str, Any]]] = _notes_on(outcome)
     policy = plan.policies[0] if len(plan.policies) == 1 else ALL
     if not isinstance(outcome, isolation.Finished):
-        return notes, result_of(plan, plan.searches[0], policy, outcome)
+        return notes, result_of(plan, plan.searches[0], policy, outcome), {}
     found: Any = outcome.value
     if "target" in found:
         raise TargetError.from_json(found["target"])
     notes = [*notes, *((note["message_id"], note["fields"]) for note in found["notes"])]
     if found["trouble"] is None:
-        return notes, None
+        return notes, None, found["own_claims"]
     blank = _blank(plan, plan.searches[0], policy)
-    return notes, replace(blank, trouble=_trouble(found["trouble"]), notes=tuple(notes))
+    return notes, replace(blank, trouble=_trouble(found["trouble"]), notes=tuple(notes)), {}
 
 
 def _trouble(record: dict[str, Any]) -> Trouble:

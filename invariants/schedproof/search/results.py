@@ -11,7 +11,7 @@ Rules.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -162,7 +162,8 @@ class RunResult:
     `bounds` names what the search stayed within. `transitions` counts judged actions,
     `distinct_states` is None where a search does not know it, `depth` is the most actions
     from the start. `seconds` of wall clock. `restore` tells how an exhaustive search went back
-    to states: "in_place" or "replay". `notes` are (message id, values) pairs.
+    to states: "in_place" or "replay". `notes` are (message id, values) pairs. `own_claims` are the
+    user's own claims: the texts `title`, `why` and `rule` by id.
     """
 
     policy: str
@@ -183,6 +184,7 @@ class RunResult:
     stopped_by: str | None = None
     restore: str | None = None
     notes: Notes = ()
+    own_claims: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     @classmethod
     def blank(

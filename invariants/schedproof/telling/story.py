@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from schedmodel.policy import KNOWN_POLICIES
@@ -56,10 +57,11 @@ def story_of(example: Counterexample, language: str, run: RunResult | None = Non
     """The story of a counterexample; `run` is the search that found it, if it is known."""
     say = tell(language)
     on_edge = example.before is not None
+    own = {} if run is None else run.own_claims
     return Story(
         language=language,
         claim=example.claim,
-        title=title_of(say, example.claim),
+        title=title_of(say, example.claim, own),
         broken=_broken(say, example, on_edge),
         checked=_checked(say, example, run),
         wrong=_wrong(say, example, run),
@@ -68,15 +70,19 @@ def story_of(example: Counterexample, language: str, run: RunResult | None = Non
         setup=_setup(say, example),
         steps=_steps(say, example, breaks=on_edge),
         steps_end=_steps_end(say, example),
-        also_broken=tuple((claim, title_of(say, claim)) for claim in example.also_broken),
-        why=_of_claim(say, example.claim, "why"),
-        rule=_of_claim(say, example.claim, "rule"),
+        also_broken=tuple((claim, title_of(say, claim, own)) for claim in example.also_broken),
+        why=_of_claim(say, example.claim, "why", own),
+        rule=_of_claim(say, example.claim, "rule", own),
     )
 
 
-def title_of(say: Say, claim: str) -> str:
-    """The headline of a claim; "" for one that is not ours."""
-    return _of_claim(say, claim, "title")
+OwnWords = Mapping[str, Mapping[str, str]]
+"""What the authors of claims that are not ours say about them: texts by claim id and part."""
+
+
+def title_of(say: Say, claim: str, own: OwnWords = MappingProxyType({})) -> str:
+    """The headline of a claim; "" for one that nobody gave words to."""
+    return _of_claim(say, claim, "title", own)
 
 
 def breach_text(say: Say, example: Counterexample) -> str:
@@ -94,7 +100,9 @@ def breach_id(example: Counterexample) -> str:
     return f"breach.{example.text}"
 
 
-def _of_claim(say: Say, claim: str, part: str) -> str:
+def _of_claim(say: Say, claim: str, part: str, own: OwnWords) -> str:
+    if claim in own:
+        return own[claim][part]
     text = f"claim.{claim}.{part}"
     return say(text) if has_text(text) else ""
 
