@@ -52,10 +52,10 @@ def test_every_claim_that_can_be_broken_has_one_place_in_the_telling_order() -> 
     assert len(BY_ID) == len(CLAIMS)
 
 
-def test_what_is_told_first_stands_first_and_strangers_last() -> None:
+def test_strangers_are_told_before_ours_and_ours_in_telling_order() -> None:
     stranger = replace(BY_ID["WORK-1"], id="MINE-1")
     claims = [stranger, BY_ID["EVENT-1"], BY_ID["VICTIM-2"], BY_ID["LEDGER-1"]]
-    assert ids(in_telling_order(claims)) == ["VICTIM-2", "LEDGER-1", "EVENT-1", "MINE-1"]
+    assert ids(in_telling_order(claims)) == ["MINE-1", "VICTIM-2", "LEDGER-1", "EVENT-1"]
 
 
 def test_claims_are_selected_by_id_and_by_family_in_any_case() -> None:
