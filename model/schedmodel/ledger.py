@@ -1,8 +1,9 @@
 """The capacity ledger: how many KV blocks there are, and how many are free.
 
 Rules. A request is granted its `required_blocks` whole or not at all, and gives back
-exactly that number, once. `free` plus what the requests hold is `capacity` at all times.
-The ledger counts blocks; which block is whose is for a paged scheduler to know.
+exactly that number, once: a grant never grows. `free` plus what the requests hold is
+`capacity` at all times. The ledger counts blocks; which block is whose is for another
+scheduler to know.
 """
 
 from __future__ import annotations
@@ -31,6 +32,12 @@ class CapacityLedger:
 
     def grant(self, request: Claimant) -> None:
         self.free -= request.required_blocks
+
+    def can_grow(self, request: Claimant) -> bool:
+        return False
+
+    def grow(self, request: Claimant) -> None:
+        """Nothing: it is never asked, because there is never room to grow."""
 
     def take_back(self, request: Claimant) -> None:
         self.free += request.required_blocks

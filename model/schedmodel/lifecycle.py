@@ -49,6 +49,7 @@ class Trigger(str, Enum):
     BEGIN_PREFILL = "begin_prefill"
     BEGIN_DECODE = "begin_decode"
     EMIT_TOKEN = "emit_token"
+    GROW = "grow"
     PREEMPT = "preempt"
     FINISH = "finish"
     ABORT = "abort"
@@ -89,6 +90,14 @@ class Blocks(Protocol):
         """Give the request what it needs."""
         ...
 
+    def can_grow(self, request: Any) -> bool:
+        """Whether there is more for a request that holds some already."""
+        ...
+
+    def grow(self, request: Any) -> None:
+        """Give the request more."""
+        ...
+
     def take_back(self, request: Any) -> None:
         """Take back all that the request holds."""
         ...
@@ -118,6 +127,10 @@ def limit_reached(request: Moving, blocks: Blocks) -> bool:
     return request.generated_len >= request.max_new_tokens
 
 
+def room_to_grow(request: Moving, blocks: Blocks) -> bool:
+    return blocks.can_grow(request)
+
+
 def is_preemptible(request: Moving, blocks: Blocks) -> bool:
     return request.preemptible
 
@@ -132,6 +145,10 @@ def enter_decode(request: Moving, blocks: Blocks) -> None:
 
 def count_token(request: Moving, blocks: Blocks) -> None:
     request.generated_len += 1
+
+
+def grow_blocks(request: Moving, blocks: Blocks) -> None:
+    blocks.grow(request)
 
 
 def release_and_count(request: Moving, blocks: Blocks) -> None:
@@ -175,6 +192,8 @@ TABLE: tuple[Edge, ...] = (
     Edge(_T.BEGIN_DECODE, (_S.ADMITTED,), _S.DECODE, saved_phase_is_decode, None),
     Edge(_T.BEGIN_DECODE, (_S.PREFILL,), _S.DECODE, None, enter_decode),
     Edge(_T.EMIT_TOKEN, (_S.DECODE,), _S.DECODE, below_limit, count_token),
+    Edge(_T.GROW, (_S.PREFILL,), _S.PREFILL, room_to_grow, grow_blocks),
+    Edge(_T.GROW, (_S.DECODE,), _S.DECODE, room_to_grow, grow_blocks),
     Edge(
         _T.PREEMPT,
         tuple(s for s in _S if s in HOLDING),

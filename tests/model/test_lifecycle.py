@@ -19,7 +19,7 @@ from tests.model.conftest import EDGES
 from transitions import MachineError
 
 from schedmodel import IllegalTransition, RequestState, State, Trigger
-from schedmodel.ledger import CapacityLedger
+from schedmodel.ledger import CapacityLedger, Claimant
 from schedmodel.lifecycle import (
     HOLDING,
     MACHINE,
@@ -33,6 +33,16 @@ from schedmodel.lifecycle import (
 ROOT = Path(__file__).resolve().parents[2]
 
 REQUIRED, LIMIT, CAPACITY = 3, 2, 10
+
+
+class Growing(CapacityLedger):
+    """A ledger that gives one block more to who holds some, as long as there is one."""
+
+    def can_grow(self, request: Claimant) -> bool:
+        return self.free > 0
+
+    def grow(self, request: Claimant) -> None:
+        self.free -= 1
 
 
 class Situation(NamedTuple):
@@ -54,7 +64,7 @@ class Situation(NamedTuple):
         )
         request._state, request._phase = self.state, self.phase
         request.generated_len = self.generated_len
-        ledger = CapacityLedger(CAPACITY)
+        ledger = Growing(CAPACITY)
         ledger.free = self.free
         return request, ledger
 
@@ -64,6 +74,7 @@ class Situation(NamedTuple):
             "blocks fit": self.free >= REQUIRED,
             "saved phase is prefill": self.phase == "prefill",
             "saved phase is decode": self.phase == "decode",
+            "room to grow": self.free > 0,
             "below limit": self.generated_len < LIMIT,
             "limit reached": self.generated_len >= LIMIT,
             "is preemptible": self.preemptible,
@@ -131,6 +142,8 @@ def specified(situation: Situation, trigger: Trigger) -> Outcome:
         name == "abort" and source in ("admitted", "prefill", "decode")
     ):
         ledger.free += REQUIRED
+    if name == "grow":
+        ledger.free -= 1
     if name == "preempt":
         request.preemptions += 1
     if name == "begin_decode":
@@ -268,6 +281,12 @@ class Diary:
     def grant(self, request: RequestState) -> None:
         self.entries.append(("grant", request.state))
 
+    def can_grow(self, request: RequestState) -> bool:
+        return False
+
+    def grow(self, request: RequestState) -> None:
+        raise AssertionError("there is never room to grow")
+
     def take_back(self, request: RequestState) -> None:
         self.entries.append(("take_back", request.state))
 
@@ -321,6 +340,16 @@ def test_a_request_preempted_in_prefill_begins_its_prefill_again() -> None:
         fire(request, Trigger.BEGIN_DECODE, ledger)
     fire(request, Trigger.BEGIN_PREFILL, ledger)
     assert request.state is State.PREFILL
+
+
+@pytest.mark.parametrize("state", [State.PREFILL, State.DECODE])
+def test_what_the_ledger_granted_never_grows(state: State) -> None:
+    request, ledger = RequestState(1, 5, 3, required_blocks=2), CapacityLedger(9)
+    request._state = state
+    with pytest.raises(IllegalTransition, match="room_to_grow"):
+        fire(request, Trigger.GROW, ledger)
+    ledger.grow(request)
+    assert ledger.free == 9
 
 
 def imports_of(path: Path) -> Iterator[str]:
