@@ -109,6 +109,12 @@ class CheckResult:
 
     __repr__ = __str__
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows: the same as text, as Markdown, and as a card without scripts."""
+        from schedproof.notebook.card import mime_bundle
+
+        return mime_bundle(self.summary, self.lang)
+
 
 def _written(reports: Sequence[Wanted], summary: Summary, language: str) -> tuple[Path, ...]:
     """Write reports; where they are. Raises `UsageError` where one cannot be written."""
@@ -203,6 +209,7 @@ def make_plan(asked: dict[str, Any]) -> Plan:
         memory_mib=asked["memory"],
         claims_from=asked["claims_from"],
         claim_names=asked["claims"],
+        explaining=True,
     )
 
 

@@ -26,6 +26,7 @@ from schedproof.search.exhaustive.exhaustive_search import Asked, search_exhaust
 from schedproof.search.exhaustive.liveness import search_liveness
 from schedproof.search.exhaustive.names import EXHAUSTIVE, LIVENESS, RANDOM
 from schedproof.search.exhaustive.same_requests import with_proved_shortest
+from schedproof.search.finding_out import find_out
 from schedproof.search.isolation import Channel, Limits, Outcome
 from schedproof.search.outcomes import JsonValue
 from schedproof.search.profiles import Bounds, Profile
@@ -50,6 +51,7 @@ class Plan:
     `searches` names the kinds of search; `asked` is for exhaustive ones, `bounds`, `profile`
     and `seed` are for random ones. `claims_from` is a file with claims of the user's, which only
     a child may load; `claim_names` then says which of all claims are meant (`claims` is empty).
+    `explaining` asks for what is behind each counterexample, too.
     """
 
     source: Source
@@ -66,6 +68,7 @@ class Plan:
     aging_interval: int = 2
     claims_from: str | None = None
     claim_names: tuple[str, ...] = ()
+    explaining: bool = False
 
     def config(self, search: str, policy: str) -> Config:
         """The set-up of one policy's scheduler."""
@@ -200,7 +203,10 @@ def job_of(plan: Plan, search: str, policy: str) -> Callable[[Channel], JsonValu
         channel.begin(policy)
         start = _starter(loaded, channel)
         config = plan.config(search, policy)
-        return _searched(judged, search, config, start, channel).to_json()
+        result = _searched(judged, search, config, start, channel)
+        if plan.explaining:
+            result = find_out(result, start, judged.claims)
+        return result.to_json()
 
     return job
 

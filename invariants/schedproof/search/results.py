@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
+from schedproof.search.evidence import Evidence
+
 from schedproof.search.frames import Frame
 
 
@@ -112,6 +114,7 @@ class Counterexample:
     that was proved. `text` and `values` name the message that says what is wrong; `guilty`
     are (request id or None, field) pairs. `before` and `after` are None for claims about
     whole runs. `frames` are the states along the way: the start, then one after each action.
+    `evidence` is what was found out about it, None where nobody asked.
     """
 
     claim: str
@@ -129,6 +132,7 @@ class Counterexample:
     before: Moment | None = None
     after: Moment | None = None
     frames: tuple[Frame, ...] = ()
+    evidence: Evidence | None = None
 
     @property
     def length(self) -> int:
@@ -217,6 +221,7 @@ def _counterexample(record: dict[str, Any]) -> Counterexample:
     for name in ("before", "after"):
         made[name] = Moment(**record[name]) if record[name] else None
     made["frames"] = tuple(map(Frame.from_json, record["frames"]))
+    made["evidence"] = Evidence.from_json(record["evidence"])
     return Counterexample(**made)
 
 

@@ -1,0 +1,108 @@
+"""Among traces of one length the plainest: few requests, small numbers, nothing unusual.
+
+Rules.
+1. Only what keeps the trace as it is counts as the same: the same claim, first told and in
+   the same words, the same fields guilty, the same other claims broken, the same length.
+2. First a request is left out and a step taken instead, then numbers are made smaller and
+   flags usual, one at a time, until nothing can be made plainer.
+3. A trace that was proved shortest stays so: it is as long as before, and nothing shorter
+   breaks the claim within the bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from schedproof.search.again import Again, OutOfBudget
+from schedproof.search.session import Violation
+from schedproof.subjects.actions import STEP, Action, Enqueue
+from schedproof.subjects.contract import Config
+
+SHORT = 12
+"""Up to this length it is tried to do with fewer requests."""
+ROUNDS_MAX = 3
+_USUAL: dict[str, tuple[Any, ...]] = {
+    "deadline_step": (None,),
+    "cache_hit": (False,),
+    "preemptible": (True,),
+    "prompt_len": (1, 2),
+    "max_new_tokens": (1, 2, 3),
+    "required_blocks": (1, 2, 3),
+    "priority": (0, 1, 2),
+}
+
+
+def smallest(again: Again, actions: Sequence[Action], config: Config) -> Violation | None:
+    """The plainest trace found; None if these actions break nothing."""
+    best = again.violation(actions, config)
+    if best is None or best.edge is None:
+        return best
+    try:
+        for candidate in _fewer_requests(best.actions):
+            best = _if_the_same(again, best, candidate, config) or best
+        for _ in range(ROUNDS_MAX):
+            before = best
+            best = _plainer(again, best, config)
+            if best is before:
+                break
+    except OutOfBudget:
+        pass
+    return best
+
+
+def _fewer_requests(actions: Sequence[Action]) -> Iterator[list[Action]]:
+    if len(actions) > SHORT:
+        return
+    for place, action in enumerate(actions[:-1]):
+        if isinstance(action, Enqueue):
+            rest = [*actions[:place], *actions[place + 1 :]]
+            for step in range(1, len(rest)):
+                yield [*rest[:step], STEP, *rest[step:]]
+
+
+def _plainer(again: Again, best: Violation, config: Config) -> Violation:
+    """The trace with each value of each request replaced by the first usual one that does."""
+    for place in range(len(best.actions)):
+        for name, values in _USUAL.items():
+            action = best.actions[place]
+            if isinstance(action, Enqueue):
+                best = _with_usual(again, best, place, name, values, config)
+    return best
+
+
+def _with_usual(
+    again: Again, best: Violation, place: int, name: str, values: tuple[Any, ...], config: Config
+) -> Violation:
+    action = best.actions[place]
+    now = getattr(action, name)
+    for value in values:
+        if value == now or not _is_plainer(value, now):
+            return best
+        changed: Any = replace(action, **{name: value})
+        tried = [*best.actions[:place], changed, *best.actions[place + 1 :]]
+        found = _if_the_same(again, best, tried, config)
+        if found is not None:
+            return found
+    return best
+
+
+def _is_plainer(value: Any, now: Any) -> bool:
+    if type(value) is not int:
+        return True
+    return type(now) is int and (now < 0 or value < now)
+
+
+def _if_the_same(
+    again: Again, best: Violation, actions: Sequence[Action], config: Config
+) -> Violation | None:
+    found = again.violation(actions, config)
+    return found if found is not None and _looks(found) == _looks(best) else None
+
+
+def _looks(violation: Violation) -> tuple[Any, ...]:
+    """What a reader is told of a violation, apart from ids and numbers."""
+    fields = sorted(name for _, name in violation.breach.guilty)
+    told = (violation.claim.id, violation.breach.text, fields, sorted(violation.also_broken))
+    return (*told, len(violation.actions))
