@@ -5,7 +5,8 @@ Rules.
    opens nothing, prints nothing, and never runs the scheduler.
 2. What a writer needs is imported when it writes: the names of the formats are needed by
    every command, the formats themselves by few.
-3. To add a format, add a function and its row in `FORMATS`; option, help, completion and
+3. The job summary of a CI system is written besides the file, by the format it is read in.
+4. To add a format, add a function and its row in `FORMATS`; option, help, completion and
    documents read the table.
 """
 
@@ -24,11 +25,15 @@ Write = Callable[["Summary", str], str]
 
 @dataclass(frozen=True)
 class Format:
-    """One format. `file_name` is used where nobody says another, and its suffix is the usual."""
+    """One format. `file_name` is used where nobody says another, and its suffix is the usual.
+
+    `environment` is the variable in which a CI system names a file that wants the same text.
+    """
 
     name: str
     file_name: str
     write: Write
+    environment: str | None = None
 
 
 def _html(summary: Summary, language: str) -> str:
@@ -44,10 +49,38 @@ def _json(summary: Summary, _language: str) -> str:
     return json.dumps(to_document(summary, __version__), indent=2, ensure_ascii=False) + "\n"
 
 
+def _junit(summary: Summary, language: str) -> str:
+    from schedproof.formats.junit import to_junit
+
+    return to_junit([summary], language)
+
+
+def _markdown(summary: Summary, language: str) -> str:
+    from schedproof.formats.markdown import to_markdown
+
+    return to_markdown([summary], language)
+
+
+def _sarif(summary: Summary, language: str) -> str:
+    from schedproof.formats.sarif import to_sarif
+
+    return to_sarif([summary], language)
+
+
+def _itf(summary: Summary, _language: str) -> str:
+    from schedproof.formats.reading import first_as_itf
+
+    return first_as_itf(summary)
+
+
 FORMATS: dict[str, Format] = {
     made.name: made
     for made in (
         Format("html", "schedproof-report.html", _html),
         Format("json", "schedproof-report.json", _json),
+        Format("junit", "schedproof-report.xml", _junit),
+        Format("md", "schedproof-report.md", _markdown, "GITHUB_STEP_SUMMARY"),
+        Format("itf", "schedproof-report.itf.json", _itf),
+        Format("sarif", "schedproof-report.sarif", _sarif),
     )
 }

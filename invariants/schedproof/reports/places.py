@@ -68,8 +68,23 @@ def look_at(reports: Sequence[Wanted]) -> None:
 def write_all(reports: Sequence[Wanted], summary: Summary, language: str) -> tuple[Path, ...]:
     """Write the reports; where they are. Raises `PlaceError`."""
     for report in reports:
-        write_whole(report.path, report.format.write(summary, language))
+        text = report.format.write(summary, language)
+        write_whole(report.path, text)
+        add_to_job_summary(report.format, text)
     return tuple(report.path for report in reports)
+
+
+def add_to_job_summary(made: Format, text: str) -> None:
+    """Append the text to the file in which a CI system gathers it. Raises `PlaceError`."""
+    path = os.environ.get(made.environment or "", "")
+    if not path:
+        return
+    try:
+        with Path(path).open("a", encoding="utf-8", newline="\n") as file:
+            file.write(text + "\n")
+    except OSError as error:
+        values = {"path": path, "error": error.strerror or str(error)}
+        raise PlaceError("usage.report_not_written", **values) from None
 
 
 def write_whole(path: Path, text: str) -> None:

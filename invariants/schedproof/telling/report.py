@@ -105,8 +105,8 @@ def render_text(summary: Summary, language: str, width: int = 80, color: bool = 
     body = _body(say, language, summary, width)
     if color:
         styles = [_style_of(run.verdict) for run in summary.runs]
-        return _in_color(_rows(say, summary), styles, [title], body, width)
-    lines = [title, *_plain_table(_rows(say, summary), width), *body]
+        return _in_color(result_rows(say, summary), styles, [title], body, width)
+    lines = [title, *_plain_table(result_rows(say, summary), width), *body]
     return "\n".join(line.text for line in lines)
 
 
@@ -138,7 +138,7 @@ def _body(say: Say, language: str, summary: Summary, width: int) -> list[Line]:
     return [*lines, Line(""), *_overall(say, summary, width)]
 
 
-def _rows(say: Say, summary: Summary) -> list[list[str]]:
+def result_rows(say: Say, summary: Summary) -> list[list[str]]:
     """The heading and a row for each run; columns in which nobody has anything are left out."""
     head = [say(f"table.{name}") for name in _COLUMNS]
     rows = [_row(say, run) for run in summary.runs]

@@ -1,0 +1,232 @@
+"""Traces in the Informal Trace Format (ITF), which tools around TLA+ and Quint read and write.
+
+Rules.
+1. State 0 is the start and state n what action n led to. The action stands in
+   `mbt::actionTaken`, its arguments in `mbt::nondetPicks`; the other variables are what can be
+   seen of the scheduler, where that is known.
+2. There are no nulls and no floats: what may be missing is a set of no or one value, a whole
+   number is written as a bigint, and what ITF has no form for is a text marked as that.
+3. What the format has no place for (scheduler, configuration, claim) stands in `#meta`, so
+   that reading back what was written gives the same trace.
+4. A trace of another tool needs the two variables of rule 1 only. Values may be options as
+   Quint writes them (`Some`, `None`); arguments that are not there are the default ones.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, cast
+
+from schedmodel import __version__
+from schedproof.search.frames import Frame, states_of
+from schedproof.subjects.actions import ENQUEUE_ARGUMENTS, Enqueue, from_json, to_json
+from schedproof.subjects.contract import Config
+from schedproof.subjects.observation import STORED_FIELDS
+from schedproof.subjects.sources import BUILT_IN
+from schedproof.traces.trace import Provenance, Trace, TraceError
+
+ACTION, PICKS, OURS = "mbt::actionTaken", "mbt::nondetPicks", "schedproof"
+START = "init"
+SUFFIX = ".itf.json"
+
+_HEAD = {
+    "format": "ITF",
+    "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+}
+_SEEN = ("clock", "free", "requests", "served", "preempted", "refused")
+_MAY_MISS = ("deadline_step", "state")
+_ARGUMENTS = {"enqueue": ENQUEUE_ARGUMENTS, "deliver": ("index",), "abort": ("request_id",)}
+_PICKED = tuple(dict.fromkeys(name for names in _ARGUMENTS.values() for name in names))
+_USUAL = {n: v for n, v in Enqueue(None, 1).arguments().items() if n != "request_id"}
+_NO_PLACE = ("subject", "fingerprint", "verdict", "claim", "trouble", "shortest", "factory", "cell")
+
+Json = dict[str, Any]
+
+
+def to_itf(trace: Trace, frames: Sequence[Frame] = ()) -> Json:
+    """The document. `frames` are the states along the trace, if they are known."""
+    complete = len(frames) == trace.length + 1
+    states = [_taken(None), *map(_taken, trace.actions)]
+    if complete:
+        seen = zip(states, frames, states_of(frames), strict=True)
+        states = [{**state, **_seen(frame, requests)} for state, frame, requests in seen]
+    return {
+        "#meta": _meta(trace),
+        "params": [],
+        "vars": [ACTION, PICKS, *(_SEEN if complete else ())],
+        "states": [{"#meta": {"index": i}, **state} for i, state in enumerate(states)],
+    }
+
+
+def to_itf_text(trace: Trace, frames: Sequence[Frame] = ()) -> str:
+    """The document as it is written into a file."""
+    return json.dumps(to_itf(trace, frames), indent=2, ensure_ascii=False) + "\n"
+
+
+def empty_itf_text(subject: str) -> str:
+    """A document for where nothing is broken: the start, and no action."""
+    meta = {**_HEAD, "source": subject, "status": "ok"}
+    states = [{"#meta": {"index": 0}, **_taken(None)}]
+    record = {"#meta": meta, "params": [], "vars": [ACTION, PICKS], "states": states}
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+def is_itf(record: Any) -> bool:
+    """Whether a JSON document is meant to be in this format."""
+    return isinstance(record, dict) and "states" in record and "schema" not in record
+
+
+def from_itf(record: Any, path: str = "") -> Trace:
+    """The trace of a document, ours or of another tool. Raises `TraceError`."""
+    states = record.get("states") if is_itf(record) else None
+    if not isinstance(states, list) or not states:
+        raise _unusable(path, "states", ValueError("a list of states is needed"))
+    meta = record.get("#meta")
+    ours = cast("Json", meta).get(OURS) if isinstance(meta, dict) else None
+    actions: list[Json] = []
+    for index, state in enumerate(states[1:], start=1):
+        try:
+            actions.append(_action(state, ours is not None))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise _unusable(path, f"states/{index}", error) from None
+    return _trace(ours, tuple(actions), path)
+
+
+def _unusable(path: str, place: str, error: Exception) -> TraceError:
+    text = f"no {error}" if isinstance(error, KeyError) else str(error)
+    return TraceError("trace.itf", path=path, place=place, error=text)
+
+
+def _meta(trace: Trace) -> Json:
+    record = trace.to_json()
+    ours = {name: record[name] for name in (*_NO_PLACE, "also_broken", "config")}
+    provenance = asdict(trace.provenance)
+    return {
+        **_HEAD,
+        "description": f"{trace.id}, written by schedproof {__version__}",
+        "source": trace.subject,
+        "status": "violation" if trace.claim else "error",
+        OURS: _without_nulls({**ours, "provenance": provenance}),
+    }
+
+
+def _without_nulls(value: Any) -> Any:
+    """The value without what is None, and with other numbers than whole ones as texts."""
+    if isinstance(value, dict):
+        parts = cast("Json", value).items()
+        return {name: _without_nulls(part) for name, part in parts if part is not None}
+    if isinstance(value, (list, tuple)):
+        return [_without_nulls(part) for part in cast("list[Any]", value)]
+    return repr(value) if isinstance(value, float) else value
+
+
+def _taken(action: Json | None) -> Json:
+    """The two variables that say what was done."""
+    args = {} if action is None else action.get("args", {})
+    picks = {name: _option(args.get(name)) for name in _PICKED}
+    return {ACTION: START if action is None else action["op"], PICKS: picks}
+
+
+def _seen(frame: Frame, requests: dict[str, Json]) -> Json:
+    pairs = [[_value(_id(i)), _request(fields)] for i, fields in requests.items()]
+    return {
+        "clock": _value(frame.clock),
+        "free": _value(frame.free),
+        "requests": {"#map": pairs},
+        "served": {"#set": [_value(i) for i in dict.fromkeys(frame.served)]},
+        "preempted": {"#set": [_value(i) for i in dict.fromkeys(frame.preempted)]},
+        "refused": frame.refused,
+    }
+
+
+def _id(text: str) -> int | str:
+    return int(text) if text.lstrip("-").isdecimal() else text
+
+
+def _request(fields: Json) -> Json:
+    """A request as a record of the same shape for all; what only some have is a map."""
+    known = {
+        name: _option(fields.get(name)) if name in _MAY_MISS else _value(fields.get(name))
+        for name in ("state", *STORED_FIELDS)
+    }
+    extra = [[n, _option(v)] for n, v in fields.items() if n not in known]
+    return {**known, "extra": {"#map": extra}}
+
+
+def _option(value: Any) -> Json:
+    return {"#set": [] if value is None else [_value(value)]}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return {"#bigint": str(value)}
+    if isinstance(value, (list, tuple)):
+        return [_value(part) for part in cast("list[Any]", value)]
+    return {"#unserializable": repr(value)}
+
+
+# -- reading back ----------------------------------------------------------
+
+
+def _action(state: Any, ours: bool) -> Json:
+    """The action that led to a state, checked."""
+    op, picks = state[ACTION], state.get(PICKS, {})
+    args: Json = dict(_USUAL) if op == "enqueue" else {}
+    for name in _ARGUMENTS.get(op, ()):
+        if name in picks and not _is_left_out(picks[name], ours):
+            args[name] = _read(picks[name])
+        elif name not in args:
+            raise ValueError(f"{PICKS} must name {name}")
+    return to_json(from_json({"op": op, "args": args}))
+
+
+def _is_left_out(value: Any, ours: bool) -> bool:
+    """Whether another tool picked nothing; in our own traces nothing is a value."""
+    option = cast("Json", value) if isinstance(value, dict) else {}
+    return not ours and (option.get("tag") == "None" or option.get("#set") == [])
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    parts = cast("Json", value)
+    if "#bigint" in parts:
+        return int(parts["#bigint"])
+    if "#set" in parts:
+        values = parts["#set"]
+        if len(values) > 1:
+            raise ValueError(f"a set of no or one value is needed, got {len(values)}")
+        return _read(values[0]) if values else None
+    if "tag" in parts:
+        return None if parts["tag"] == "None" else _read(parts["value"])
+    if "#unserializable" in parts:
+        return _number(parts["#unserializable"])
+    raise ValueError(f"a number, a text, a truth value or an option is needed, got {value}")
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return math.nan if math.isnan(number) else number
+
+
+def _trace(ours: Json | None, actions: tuple[Json, ...], path: str) -> Trace:
+    """The trace, with what `#meta` says, or as one of another tool."""
+    if ours is None:
+        found_by = Provenance("", "itf")
+        return Trace(BUILT_IN, None, Config(), actions, "violated", None, (), False, found_by)
+    try:
+        named = {name: ours.get(name) for name in _NO_PLACE}
+        return Trace(
+            **cast("Any", named),
+            actions=actions,
+            also_broken=tuple(ours["also_broken"]),
+            config=Config(**ours["config"]),
+            provenance=Provenance(**ours["provenance"]),
+        )
+    except (LookupError, TypeError, AttributeError) as error:
+        raise _unusable(path, f"#meta/{OURS}", error) from None
