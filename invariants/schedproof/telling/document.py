@@ -49,7 +49,7 @@ def to_document(summary: Summary, tool_version: str) -> dict[str, Any]:
         "exit_code": summary.exit_code,
         "seconds": summary.seconds,
         "runs": [_run(run) for run in summary.runs],
-        "claims": _claims(summary.runs),
+        "claims": summed_claims(summary.runs),
         "counterexamples": [_counterexample(example) for example in examples],
     }
 
@@ -97,7 +97,7 @@ def _trouble(trouble: Trouble) -> dict[str, Any]:
     }
 
 
-def _claims(runs: tuple[RunResult, ...]) -> list[dict[str, Any]]:
+def summed_claims(runs: tuple[RunResult, ...]) -> list[dict[str, Any]]:
     """Every claim once, in the order of its first appearance."""
     results: dict[str, list[ClaimResult]] = {}
     for run in runs:
