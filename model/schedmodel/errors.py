@@ -8,16 +8,33 @@ attributes, and is raised before anything has changed.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 
 class InvalidInput(ValueError):
     """A value that the model does not take; `field`, `value` and `allowed` say which and why."""
 
-    def __init__(self, field: str, value: object, allowed: str) -> None:
-        super().__init__(field, value, allowed)
-        self.field, self.value, self.allowed = field, value, allowed
+    # Nothing is done before somebody reads it: a search has its calls refused by the million.
+
+    if TYPE_CHECKING:
+
+        def __init__(self, field: str, value: object, allowed: str) -> None: ...
+
+    @property
+    def field(self) -> str:
+        name: str = self.args[0]
+        return name
+
+    @property
+    def value(self) -> object:
+        return self.args[1]
+
+    @property
+    def allowed(self) -> str:
+        allowed: str = self.args[2]
+        return allowed
 
     def __str__(self) -> str:
-        # Worked out when somebody reads it: a search has its calls refused by the million.
         try:
             shown = repr(self.value)
         except Exception:  # an int of thousands of digits, or whatever a caller thought of

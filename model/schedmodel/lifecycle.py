@@ -18,7 +18,7 @@ Left out: time, order and choice. Which request moves, and when, is the schedule
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -262,16 +262,30 @@ def fire(request: Moving, trigger: Trigger, blocks: Blocks) -> None:
     Raises `IllegalTransition` when the state has no such edge or a guard refuses;
     nothing has changed then.
     """
-    state = request._state
-    move = MOVES.get((state, trigger))
+    move = MOVES.get((request._state, trigger))
     if move is None:
-        raise IllegalTransition(request.request_id, state, trigger, "no such edge")
-    for guard in move.guards:
+        raise IllegalTransition(request.request_id, request._state, trigger, "no such edge")
+    make(move, request, blocks)
+
+
+def make(move: Move, request: Moving, blocks: Blocks) -> None:
+    """Make a move from the state in which `request` is; its guard is asked all the same."""
+    trigger, source, dest, guards, effects = move
+    for guard in guards:
         if not guard(request, blocks):
-            raise IllegalTransition(request.request_id, state, trigger, f"not {guard.__name__}")
-    for effect in move.effects:
+            raise IllegalTransition(request.request_id, source, trigger, f"not {guard.__name__}")
+    for effect in effects:
         effect(request, blocks)
-    request._state = move.dest
+    request._state = dest
+
+
+def moves_along(state: State, triggers: Iterable[Trigger]) -> tuple[Move, ...]:
+    """The moves by these triggers, one after the other, from `state` on."""
+    moves: list[Move] = []
+    for trigger in triggers:
+        moves.append(MOVES[state, trigger])
+        state = moves[-1].dest
+    return tuple(moves)
 
 
 def fire_through_machine(request: Moving, trigger: Trigger, blocks: Blocks) -> bool:

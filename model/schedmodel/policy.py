@@ -75,6 +75,8 @@ class FixedPriority:
     """Whether waiting raises the effective priority."""
     reserves = False
     """Whether the first request without room keeps those behind it from being admitted."""
+    by_slack = False
+    """Whether the slack of a deadline stands first in the key."""
     columns: tuple[str, ...] = (
         "deadline_slack",
         "phase_rank",
@@ -110,11 +112,23 @@ class Aging(FixedPriority):
     def effective_priority(self, request: Ranked) -> int:
         return request.priority + request.wait_steps // self.aging_interval
 
+    def key(self, request: Ranked, clock: int) -> Key:
+        # Spelled out, as in all policies: a search makes keys by the million, and calls cost most.
+        return (
+            NO_DEADLINE_SLACK,
+            0 if request.phase == "prefill" else 1,
+            0 if request.cache_hit else 1,
+            -request.priority - request.wait_steps // self.aging_interval,
+            request.prompt_len + request.generated_len,
+            request.request_id,
+        )
+
 
 class Deadline(FixedPriority):
     """Least slack first; slack gives no right to preempt."""
 
     name = "deadline"
+    by_slack = True
 
     def key(self, request: Ranked, clock: int) -> Key:
         # Spelled out: a key made of the other policies' key takes twice the time.

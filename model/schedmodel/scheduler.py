@@ -17,14 +17,14 @@ are ours.
 from __future__ import annotations
 
 import copy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from schedmodel.choice import Why, choose, explain
 from schedmodel.errors import IllegalAssignment, InvalidInput
 from schedmodel.event import DECODE_ONE_STEP, FINISH, PREFILL_TO_DECODE, Event, deadline_missed
 from schedmodel.inputs import deadline_after, one_of, whole_number
 from schedmodel.ledger import CapacityLedger
-from schedmodel.lifecycle import State, Trigger, fire
+from schedmodel.lifecycle import Move, State, Trigger, fire, make, moves_along
 from schedmodel.policy import KNOWN_POLICIES, Key, Policy, make_policy
 from schedmodel.request import RequestState
 
@@ -40,6 +40,10 @@ ROUTES: dict[tuple[State, str], tuple[Trigger, ...]] = {
     (_S.DECODE, "decode"): (_T.EMIT_TOKEN,),
 }
 """The triggers that serve a request one step, by its state and saved phase."""
+
+_MOVES: dict[tuple[State, str], tuple[Move, ...]] = {
+    (state, phase): moves_along(state, triggers) for (state, phase), triggers in ROUTES.items()
+}
 
 _FINISHED = State.FINISHED  # a look-up in the Enum costs as much as a call on older Pythons
 
@@ -125,9 +129,9 @@ class DecodeSchedulerSim:
         request larger than the pool is accepted and never served. Raises `ValueError`.
         """
         whole_number("request_id", request_id)
-        if request_id in [other.request_id for other in self.queue]:
+        if self._was_used(request_id):
             raise InvalidInput("request_id", request_id, "an id that was not used before")
-        request = RequestState(
+        request = self._new_request(
             request_id=request_id,
             prompt_len=prompt_len,
             max_new_tokens=max_new_tokens,
@@ -137,8 +141,20 @@ class DecodeSchedulerSim:
             deadline_step=deadline_after(self.clock, deadline_step),
             preemptible=preemptible,
         )
-        request.arrival_index = 1 + max((r.arrival_index for r in self.queue), default=-1)
+        request.arrival_index = self._next_arrival_index()
         self.queue.append(request)
+
+    def _was_used(self, request_id: int) -> bool:
+        return request_id in [other.request_id for other in self.queue]
+
+    def _new_request(self, **fields: Any) -> RequestState:
+        return RequestState(**fields)
+
+    def _request_of(self, row: tuple[Any, ...]) -> RequestState:
+        return RequestState.from_row(row)
+
+    def _next_arrival_index(self) -> int:
+        return 1 + max([r.arrival_index for r in self.queue], default=-1)
 
     def _effective_priority(self, req: RequestState) -> int:
         """Who outranks whom when blocks are short; a subclass may have it otherwise."""
@@ -176,8 +192,8 @@ class DecodeSchedulerSim:
     def _advance(self, request: RequestState) -> str:
         """Admit if need be, then run the prefill or emit one token; the action's name."""
         phase, ledger = request._phase, self.ledger
-        for trigger in ROUTES[request._state, phase]:
-            fire(request, trigger, ledger)
+        for move in _MOVES[request._state, phase]:
+            make(move, request, ledger)
         if phase == "prefill":
             return PREFILL_TO_DECODE
         if not request.done:
@@ -241,7 +257,7 @@ class DecodeSchedulerSim:
         for request, row in zip(self.queue, snapshot.requests, strict=False):
             request.load_row(row)
         for row in snapshot.requests[len(self.queue) :]:
-            self.queue.append(RequestState.from_row(row))
+            self.queue.append(self._request_of(row))
         self._policy, self.clock = snapshot.policy, snapshot.clock
         self.ledger.free = snapshot.free
         self.timeline[:] = snapshot.timeline

@@ -10,7 +10,7 @@ from tests.model.conftest import BY_POLICY, QUICK, SCHEDULERS, SCRIPTS, Op, play
 import schedmodel.scheduler
 from schedmodel import DecodeSchedulerSim, RequestState, State
 from schedmodel.ledger import CapacityLedger
-from schedmodel.lifecycle import HOLDING, WORK, Trigger, fire
+from schedmodel.lifecycle import HOLDING, WORK, Move, Trigger, fire, make
 
 
 def test_done_and_stuck_are_told_apart() -> None:
@@ -73,8 +73,13 @@ def test_a_step_is_at_most_one_piece_of_work_for_each_request(
         fire(request, trigger, blocks)
         fired.append((request.request_id, trigger))
 
+    def noting_make(move: Move, request: RequestState, blocks: CapacityLedger) -> None:
+        make(move, request, blocks)
+        fired.append((request.request_id, move.trigger))
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schedmodel.scheduler, "fire", noting_fire)
+        patch.setattr(schedmodel.scheduler, "make", noting_make)
         play(sim, script)
         fired.clear()
         event = sim.step()
