@@ -7,6 +7,7 @@ for what is wrong with the call. Whatever the scheduler does happens in child pr
 
 from __future__ import annotations
 
+import re
 import secrets
 import time as clock
 import unittest
@@ -35,12 +36,15 @@ from schedproof.search.results import Counterexample, RunResult
 from schedproof.settings import UsageError, resolve, unknown
 from schedproof.subjects.chapter import ChapterSubject
 from schedproof.subjects.contract import Config
-from schedproof.subjects.sources import Source, source_of
+from schedproof.subjects.load_errors import TargetError
+from schedproof.subjects.sources import OURS, Source, name_of, source_of
 from schedproof.telling.document import to_document
 from schedproof.telling.language import choose_language
+from schedproof.telling.messages import tell
 from schedproof.telling.report import Summary, render_text, tell_story
+from schedproof.traces.keep import Keeping, Named, keep
 from schedproof.zoo.chapter_faults import BY_NAME
-from schedproof.zoo.loading import PREFIX, source_of_fault
+from schedproof.zoo.loading import UnknownFault, source_named
 
 
 class CheckResult:
@@ -49,13 +53,16 @@ class CheckResult:
     `verdict` is the worst over `runs` (a lower_snake_case text), `exit_code` what the command
     would end with, `counterexamples` the violations, `first` the first of them or None. `str`
     tells all of it; `explain(lang)` in the other language. `reports` are the files that the
-    option `report` asked for.
+    option `report` asked for, `kept` those of the traces that were kept; `not_kept` says why
+    not, where they could not be.
     """
 
     def __init__(self, summary: Summary, lang: str) -> None:
         self.summary = summary
         self.lang = lang
         self.reports: tuple[Path, ...] = ()
+        self.kept: tuple[Path, ...] = ()
+        self.not_kept = ""
 
     @property
     def runs(self) -> tuple[RunResult, ...]:
@@ -154,6 +161,7 @@ def check(
     factory: str | Callable[..., Any] | None = None,
     cell: int | None = None,
     report: str | Sequence[str] | None = None,
+    no_save: bool = True,
     progress: Progress = _ignore,
 ) -> CheckResult:
     """Search for violations in a scheduler; the built-in model when no target is given.
@@ -169,17 +177,24 @@ def check(
     `memory` in MiB above what is in use; `claims` are ids or families, and
     `claims_from` a file with claims of your own; `factory` is a function
     (policy, blocks, aging_interval) -> scheduler; `report` names formats of files to write
-    ("html", or "html=PATH" for another place). Options that are None come from the
+    ("html", or "html=PATH" for another place). With `no_save` False what is found is kept in the
+    folder `.schedproof`, as the command does. Options that are None come from the
     environment, `[tool.schedproof]`, or the defaults. Raises `UsageError` and `TargetError`.
     """
     said = {name: value for name, value in locals().items() if name != "progress"}
     asked = resolve(said)
     language = choose_language(lang, asked["lang"])
-    plan = make_plan(asked)
     started = clock.monotonic()
-    runs = run_plan(plan, progress)
-    summary = Summary(plan.source.name, tuple(runs), clock.monotonic() - started)
+    try:
+        plan = make_plan(asked)
+        runs = tuple(run_plan(plan, progress))
+    except TargetError as error:
+        error.args = (tell(language)(error.message_id, **error.fields),)  # what `str` says
+        raise
+    keeping = Keeping(runs) if asked["no_save"] else keep(runs, _named(asked), __version__)
+    summary = Summary(plan.source.name, keeping.runs, clock.monotonic() - started)
     result = CheckResult(summary, language)
+    result.kept, result.not_kept = keeping.paths, keeping.trouble
     result.reports = _written(asked["report"], summary, language)
     return result
 
@@ -214,13 +229,20 @@ def make_plan(asked: dict[str, Any]) -> Plan:
 
 
 def _source(asked: dict[str, Any]) -> Source:
-    target, factory, cell = asked["target"], asked["factory"], asked["cell"]
-    if isinstance(target, str) and target.startswith(PREFIX) and factory is None and cell is None:
-        name = target[len(PREFIX) :]
-        if name.lower() not in BY_NAME:
-            raise unknown("target", name, tuple(BY_NAME))
-        return source_of_fault(BY_NAME[name.lower()])
-    return source_of(target, factory, cell)
+    try:
+        return source_named(asked["target"], asked["factory"], asked["cell"])
+    except UnknownFault as error:
+        raise unknown("target", error.name, tuple(BY_NAME)) from None
+
+
+def _named(asked: dict[str, Any]) -> Named:
+    """How the scheduler was named, for a trace: as text, whatever was handed in."""
+    target, factory = asked["target"], asked["factory"]
+    return Named(
+        target if isinstance(target, str) else OURS if target is None else name_of(target),
+        factory if factory is None or isinstance(factory, str) else name_of(factory),
+        asked["cell"],
+    )
 
 
 def _searches(asked: dict[str, Any]) -> tuple[str, ...]:
@@ -264,7 +286,7 @@ def _claims(names: Sequence[str]) -> list[Claim]:
 
 
 def test_case(
-    target: type[Any] | None = None,
+    target: str | type[Any] | None = None,
     *,
     policy: str = "fixed_priority",
     blocks: int = 3,
@@ -272,14 +294,14 @@ def test_case(
     aging_interval: int = 2,
     claims: str | Sequence[str] = (),
     profile: str = "ci",
-    factory: Callable[..., Any] | None = None,
+    factory: str | Callable[..., Any] | None = None,
     name: str | None = None,
 ) -> type[unittest.TestCase]:
     """A test case for your own test file: the Hypothesis machine over your scheduler.
 
-    Assign the result to a name that your test runner collects. `target` is a class (the
-    built-in model when None); `factory` builds a scheduler from (policy, blocks,
-    aging_interval) instead. `profile` is quick, ci (the default: the same runs every time) or
+    Assign the result to a name that your test runner collects. `target` is a class, or a
+    text as for `check` (the built-in model when None); `factory` builds a scheduler from
+    (policy, blocks, aging_interval) instead. `profile` is quick, ci (the default: the same runs every time) or
     deep. A broken claim fails the test with the story of the violation. The scheduler runs in
     the process of the test. Raises `UsageError` for wrong options and `PolicyRefused` when
     the scheduler does not have the policy.
@@ -288,7 +310,8 @@ def test_case(
 
     said = {"policy": policy, "blocks": blocks, "requests": requests, "profile": profile}
     asked = resolve({**said, "claims": claims or None})
-    loaded = source_of(target, factory).load(lambda _part: None)
+    source = source_of(target, factory)
+    loaded = source.load(lambda _part: None)
     if len(asked["policy"]) != 1:
         raise UsageError("usage.one_policy", option="policy", value=policy)
     config = Config(asked["policy"][0], asked["blocks"], aging_interval)
@@ -299,16 +322,17 @@ def test_case(
     judge = Judge(applicable(_claims(asked["claims"]), start(config)))
     bounds = _bounds(asked)
     machine = stateful.make_machine(start, config, judge, bounds)
-    title = name or f"{loaded_name(target, factory)}_{policy}"
+    title = name or f"{_short(source.name)}_{policy}"
     return stateful.test_case(machine, PROFILES[asked["profile"]], title, _story)
 
 
 test_case.__test__ = False  # type: ignore[attr-defined]  # pytest: this is no test itself
 
 
-def loaded_name(target: type[Any] | None, factory: Callable[..., Any] | None) -> str:
-    """A name for a test case, from what it tests."""
-    return getattr(factory or target, "__name__", "DecodeSchedulerSim")
+def _short(name: str) -> str:
+    """A class name for a test case: what stands last in the name of what it tests."""
+    parts = re.findall(r"\w+", name.removesuffix(".py").removesuffix(".ipynb"))
+    return str(parts[-1]) if parts else "Scheduler"
 
 
 def _story(found: Counterexample) -> str:

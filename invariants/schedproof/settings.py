@@ -225,6 +225,7 @@ OPTIONS: dict[str, Option] = {
     "profile": Option(_one_of(tuple(PROFILES)), None),
     "lang": Option(_language, None),
     "quiet": Option(_flag, False),
+    "no_save": Option(_flag, False),
     "report": Option(_reports, ()),
 }
 

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,6 +28,9 @@ from schedproof.settings import resolve, unknown
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.messages import tell
 from schedproof.telling.text import labelled
+
+if TYPE_CHECKING:
+    from schedproof.api import CheckResult
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -92,6 +95,7 @@ def _check(lang: str) -> click.Command:
             _lang(lang),
             option(lang, "json", flag="as_json"),
             option(lang, "quiet", short="-q", flag="quiet"),
+            option(lang, "no_save", flag="no_save"),
         ],
     )
 
@@ -105,16 +109,28 @@ def _run_check(spoken: str, /, as_json: bool, quiet: bool, **said: Any) -> int:
     said = {name: value for name, value in said.items() if value not in ((), False)}
     asked = resolve({**said, "quiet": quiet or None})
     with show_progress(spoken, asked["quiet"]) as progress:
-        result = check(**said, progress=progress)
+        result = check(**{**said, "no_save": asked["no_save"]}, progress=progress)
     if as_json:
         put(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
     elif asked["quiet"] and result.ok:
         put(verdict_lines(result.summary, result.lang, _width()))
     else:
         put(render_text(result.summary, result.lang, _width(), _has_color()))
+        put_next(result, _width())
+    if result.not_kept:
+        complain(tell(result.lang)("report.not_kept", reason=result.not_kept))
     for path in result.reports:
         complain(tell(result.lang)("report.written", path=str(path)))
     return result.exit_code
+
+
+def put_next(result: CheckResult, width: int) -> None:
+    """Print which commands go on from a violation."""
+    from schedproof.telling.next_steps import next_lines
+
+    lines = next_lines(result.summary, result.lang, width)
+    if lines:
+        put("\n".join(["", *(line.text for line in lines)]))
 
 
 def _scope_names() -> tuple[str, ...]:

@@ -206,7 +206,7 @@ def job_of(plan: Plan, search: str, policy: str) -> Callable[[Channel], JsonValu
         result = _searched(judged, search, config, start, channel)
         if plan.explaining:
             result = find_out(result, start, judged.claims)
-        return result.to_json()
+        return replace(result, fingerprint=loaded.fingerprint).to_json()
 
     return job
 

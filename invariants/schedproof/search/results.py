@@ -16,7 +16,6 @@ from enum import Enum
 from typing import Any
 
 from schedproof.search.evidence import Evidence
-
 from schedproof.search.frames import Frame
 
 
@@ -114,7 +113,8 @@ class Counterexample:
     that was proved. `text` and `values` name the message that says what is wrong; `guilty`
     are (request id or None, field) pairs. `before` and `after` are None for claims about
     whole runs. `frames` are the states along the way: the start, then one after each action.
-    `evidence` is what was found out about it, None where nobody asked.
+    `evidence` is what was found out about it, None where nobody asked; `kept_as` the id of the
+    trace that was kept of it, None where none was.
     """
 
     claim: str
@@ -133,6 +133,7 @@ class Counterexample:
     after: Moment | None = None
     frames: tuple[Frame, ...] = ()
     evidence: Evidence | None = None
+    kept_as: str | None = None
 
     @property
     def length(self) -> int:
@@ -145,7 +146,8 @@ class Trouble:
     """Why a verdict is error: what failed, where, after which actions.
 
     `kind` as in `SubjectError`; `message_id` and `values` name the text; `place` is where in
-    the user's code (JSON form of a `Place`), None when not known.
+    the user's code (JSON form of a `Place`), None when not known. `kept_as` is the id of the trace
+    that was kept of it, None where none was.
     """
 
     kind: str
@@ -153,6 +155,7 @@ class Trouble:
     values: dict[str, Any]
     place: dict[str, Any] | None = None
     actions: tuple[dict[str, Any], ...] = ()
+    kept_as: str | None = None
 
 
 Notes = tuple[tuple[str, dict[str, Any]], ...]
@@ -166,8 +169,9 @@ class RunResult:
     `bounds` names what the search stayed within. `transitions` counts judged actions,
     `distinct_states` is None where a search does not know it, `depth` is the most actions
     from the start. `seconds` of wall clock. `restore` tells how an exhaustive search went back
-    to states: "in_place" or "replay". `notes` are (message id, values) pairs. `own_claims` are the
-    user's own claims: the texts `title`, `why` and `rule` by id.
+    to states: "in_place" or "replay". `notes` are (message id, values) pairs. `fingerprint`
+    stands for the source that was searched. `own_claims` are the user's own claims: the texts
+    `title`, `why` and `rule` by id.
     """
 
     policy: str
@@ -188,6 +192,7 @@ class RunResult:
     stopped_by: str | None = None
     restore: str | None = None
     notes: Notes = ()
+    fingerprint: str | None = None
     own_claims: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     @classmethod

@@ -100,6 +100,9 @@ def who_wrote(
     start: StartSubject, config: Config, actions: Sequence[Action], guilty: Iterable[Guilty]
 ) -> tuple[tuple[Write, ...], tuple[Guilty, ...]]:
     """The writes of the last action, and the fields whose value it left as it was."""
+    fields = _as_stored(guilty)
+    if not fields:
+        return (), ()
     subject = start(config)
     subject.observe()
     for action in actions[:-1]:
@@ -108,7 +111,7 @@ def who_wrote(
     scheduler = getattr(subject, "scheduler", None)
     if scheduler is None:
         return (), ()
-    watcher = _Watcher(scheduler, _as_stored(guilty))
+    watcher = _Watcher(scheduler, fields)
     try:
         _watched(watcher, lambda: subject.do(actions[-1]))
     except SubjectError:

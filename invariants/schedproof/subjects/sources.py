@@ -7,16 +7,23 @@ aging_interval by name and returns a scheduler.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from schedmodel import DecodeSchedulerSim
 from schedproof.subjects.chapter import MakeScheduler, from_class
 from schedproof.subjects.contract import Config
+from schedproof.subjects.fingerprint import fingerprint_of, fingerprint_of_ours
+from schedproof.subjects.load_errors import TargetError
 from schedproof.subjects.loading import Note, load_callable, load_class, open_todos, parse_target
 
 BUILT_IN = "schedmodel:DecodeSchedulerSim"
+OURS = "model"
+"""What the built-in model is called where somebody has to name it."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +31,14 @@ class Loaded:
     """A scheduler ready to be made. `todos` are the exercise's methods still open in it.
 
     `strict_types` tells that wrong types must be refused: only our own model promises that.
+    `fingerprint` stands for the source, None where that cannot be found.
     """
 
     make: MakeScheduler
     strict_types: bool = False
     todos: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    fingerprint: str | None = None
 
 
 Before = Callable[[str], None]
@@ -48,13 +57,16 @@ def source_of(
     factory: str | Callable[..., Any] | None = None,
     cell: int | None = None,
 ) -> Source:
-    """The source that a target (text, class or None for ours) or a factory names.
+    """The source that a target (text, class, None or "model" for ours) or a factory names.
 
     Raises `TargetError` for a text that can name nothing.
     """
     if factory is not None:
         return _of_factory(factory, cell)
-    if target is None:
+    if cell is not None and (target in (None, OURS) or isinstance(target, type)):
+        where = target.__qualname__ if isinstance(target, type) else BUILT_IN
+        raise TargetError("target.cell_without_notebook", where=where, cell=str(cell))
+    if target is None or target == OURS:
         return Source(BUILT_IN, lambda _before: _loaded(DecodeSchedulerSim, ()))
     if isinstance(target, type):
         return Source(target.__qualname__, lambda _before: _loaded(target, ()))
@@ -75,20 +87,22 @@ def _of_factory(factory: str | Callable[..., Any], cell: int | None) -> Source:
     if callable(factory):
         return Source(
             getattr(factory, "__qualname__", repr(factory)),
-            lambda _before: Loaded(_called(factory)),
+            lambda _before: Loaded(_called(factory), fingerprint=fingerprint_of(factory)),
         )
     target = parse_target(factory)
 
     def load(before: Before) -> Loaded:
         found = load_callable(target, cell, before=before)
-        return Loaded(_called(found.function), notes=found.notes)
+        fingerprint = fingerprint_of(found.function)
+        return Loaded(_called(found.function), notes=found.notes, fingerprint=fingerprint)
 
     return Source(factory, load)
 
 
 def _loaded(cls: type[Any], notes: tuple[Note, ...]) -> Loaded:
     ours = issubclass(cls, DecodeSchedulerSim)
-    return Loaded(from_class(cls), ours, tuple(open_todos(cls)), notes)
+    fingerprint = fingerprint_of_ours() if cls is DecodeSchedulerSim else fingerprint_of(cls)
+    return Loaded(from_class(cls), ours, tuple(open_todos(cls)), notes, fingerprint)
 
 
 def _called(factory: Callable[..., Any]) -> MakeScheduler:
@@ -98,3 +112,12 @@ def _called(factory: Callable[..., Any]) -> MakeScheduler:
         )
 
     return make
+
+
+def name_of(thing: Any) -> str:
+    """A class or function as a target that can be typed, as far as it has one."""
+    module, name = str(thing.__module__), str(thing.__qualname__)
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if module != "__main__" or not isinstance(file, str) or not Path(file).is_file():
+        return f"{module}:{name}"
+    return f"{Path(os.path.relpath(file)).as_posix()}:{name}"

@@ -31,7 +31,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class _Flow:
+class Flow:
     """What a step gave back and took, as (request id, blocks) pairs."""
 
     back: tuple[tuple[int, int], ...]
@@ -72,7 +72,7 @@ def _difference(say: Say, off: int) -> str:
 
 
 def _should_be(say: Say, example: Counterexample, before: Moment, after: Moment) -> tuple[Sum, ...]:
-    flow = _flow(example, before)
+    flow = flow_of(example, before)
     if flow is None or before.free + flow.change == after.free:
         return ()
     parts = [say("ledger.back", number=n, request=i) for i, n in flow.back]
@@ -85,7 +85,7 @@ def _should_be(say: Say, example: Counterexample, before: Moment, after: Moment)
     )
 
 
-def _flow(example: Counterexample, before: Moment) -> _Flow | None:
+def flow_of(example: Counterexample, before: Moment) -> Flow | None:
     """What the last action should have moved; None unless it is a step that moved blocks."""
     step = example.trail[-1]
     if example.actions[-1]["op"] != "step":
@@ -98,7 +98,7 @@ def _flow(example: Counterexample, before: Moment) -> _Flow | None:
             taken.append((step.served, needed))
         if step.finished:
             back.append((step.served, needed))
-    return _Flow(tuple(back), tuple(taken)) if back or taken else None
+    return Flow(tuple(back), tuple(taken)) if back or taken else None
 
 
 def _held(moment: Moment, request_id: int) -> int:
@@ -106,7 +106,7 @@ def _held(moment: Moment, request_id: int) -> int:
     return int(request.get("held_blocks", 0))
 
 
-def _reading(say: Say, flow: _Flow, change: int, before: Moment) -> str:
+def _reading(say: Say, flow: Flow, change: int, before: Moment) -> str:
     """What went wrong, if the numbers say so clearly."""
     came_back = change + sum(n for _, n in flow.taken)
     should = sum(n for _, n in flow.back)

@@ -12,6 +12,7 @@ Rules.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -27,7 +28,7 @@ from schedproof.search.results import (
 )
 from schedproof.telling.bounds import DOT, bounds_text, grouped, how_text
 from schedproof.telling.layout import table, width_of, wrap
-from schedproof.telling.messages import Say, tell
+from schedproof.telling.messages import Say, join, tell
 from schedproof.telling.story import Story, story_of
 from schedproof.telling.summary_lines import claim_lines, exercised_of, note_lines
 from schedproof.telling.text import (
@@ -98,6 +99,19 @@ def stories_of(summary: Summary, language: str) -> list[Story]:
     ]
 
 
+def _told_once(summary: Summary, language: str) -> list[tuple[Story, list[str]]]:
+    """Each story once, with the other policies under which the very same actions break it."""
+    told: dict[str, tuple[Counterexample, RunResult, list[str]]] = {}
+    for run in summary.runs:
+        for example in run.counterexamples:
+            key = json.dumps([example.claim, example.text, run.search, example.actions])
+            if key in told:
+                told[key][2].append(run.policy)
+            else:
+                told[key] = (example, run, [])
+    return [(story_of(e, language, run), others) for e, run, others in told.values()]
+
+
 def render_text(summary: Summary, language: str, width: int = 80, color: bool = False) -> str:
     """The whole report as text; with `color` as a terminal shows it."""
     say = tell(language)
@@ -130,8 +144,11 @@ def _body(say: Say, language: str, summary: Summary, width: int) -> list[Line]:
     """All that stands below the table of runs."""
     known = [*claim_lines(say, summary.runs, width), *note_lines(say, summary.runs, width)]
     lines = [Line(""), *known] if known else []
-    for story in stories_of(summary, language):
+    for story, others in _told_once(summary, language):
         lines += [Line(""), *story_lines(story, width)]
+        if others:
+            text = say("report.same_actions", policies=join(say, "names", others))
+            lines += [Line(""), *(Line(part) for part in wrap(text, width, "  "))]
     for run in summary.runs:
         if run.trouble is not None:
             lines += [Line(""), *trouble_lines(say, run.policy, run.trouble, width)]

@@ -3,7 +3,8 @@
 Rules.
 1. First the claim as a positive sentence and where it broke; then within what bounds; then
    what was right about the action; then what was wrong, with numbers that can be checked
-   by hand; then how to get there, and the rule to remember.
+   by hand; then what follows, how to get there, what it depends on and which line wrote it;
+   then the rule to remember and the commands that go on.
 2. An action is called right only where claims that judge it were judged and are not broken.
 3. "No shorter trace" is said only where it was proved.
 4. Of a request that waits for ever the way into the loop is told, and the loop once.
@@ -19,11 +20,14 @@ from typing import Any
 
 from schedmodel.policy import KNOWN_POLICIES
 from schedproof.search.results import ClaimVerdict, Counterexample, RunResult
+from schedproof.telling.aftermath import follows_of
 from schedproof.telling.books import Sum, books_of
 from schedproof.telling.bounds import DOT, how_text, short_bounds
+from schedproof.telling.conditions import conditions_of
 from schedproof.telling.differences import Differences, differences_of
 from schedproof.telling.messages import Say, has_text, join, tell
 from schedproof.telling.steps import StepLine, step_lines, verb, what_happened
+from schedproof.telling.where import where_of
 
 _VICTIM_CLAIMS = frozenset({"VICTIM-1", "VICTIM-2", "VICTIM-3", "VICTIM-4"})
 
@@ -34,7 +38,9 @@ class Story:
 
     `wrong` is a list of paragraphs; `differences` and `books` are tables that stand below
     them; `also_broken` are (claim id, title) pairs; `setup` is where the steps begin, and
-    `steps_end` what is said below them.
+    `steps_end` what is said below them. `follows` are sentences on what comes of it, `matters`
+    and `irrelevant` what it depends on and what not, `where` the lines of code that wrote what
+    is wrong, `again` the commands that go on from here.
     """
 
     language: str
@@ -51,6 +57,14 @@ class Story:
     also_broken: tuple[tuple[str, str], ...]
     why: str
     rule: str
+    follows: tuple[str, ...] = ()
+    matters: str = ""
+    irrelevant: str = ""
+    where: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
+
+
+AGAIN = ("schedproof replay {id}", "schedproof explain {id}")
 
 
 def story_of(example: Counterexample, language: str, run: RunResult | None = None) -> Story:
@@ -58,6 +72,7 @@ def story_of(example: Counterexample, language: str, run: RunResult | None = Non
     say = tell(language)
     on_edge = example.before is not None
     own = {} if run is None else run.own_claims
+    conditions = conditions_of(say, example)
     return Story(
         language=language,
         claim=example.claim,
@@ -73,7 +88,19 @@ def story_of(example: Counterexample, language: str, run: RunResult | None = Non
         also_broken=tuple((claim, title_of(say, claim, own)) for claim in example.also_broken),
         why=_of_claim(say, example.claim, "why", own),
         rule=_of_claim(say, example.claim, "rule", own),
+        follows=follows_of(say, example),
+        matters=conditions.matters,
+        irrelevant=conditions.irrelevant,
+        where=where_of(say, example),
+        again=again_of(example),
     )
+
+
+def again_of(example: Counterexample) -> tuple[str, ...]:
+    """The commands that go on from a trace that was kept."""
+    if example.kept_as is None:
+        return ()
+    return tuple(command.replace("{id}", example.kept_as) for command in AGAIN)
 
 
 OwnWords = Mapping[str, Mapping[str, str]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from schedproof.telling.bounds import DOT
 from schedproof.telling.layout import on_both_sides, pad, table, width_of, wrap
 from schedproof.telling.messages import Say, tell
 from schedproof.telling.steps import StepLine
@@ -42,6 +43,7 @@ def story_lines(story: Story, width: int = 80) -> list[Line]:
     for paragraph in story.wrong:
         lines += _styled(wrap(paragraph, width, "    "))
     lines += _books(story, width) + _differences(story, width)
+    lines += _follows(say, story, width)
     heading = f"  {say('story.how_to_get_there')}   {story.setup}"
     lines += [Line(""), Line(heading, HEADING), *steps_as_lines(story.steps, width)]
     if story.steps_end:
@@ -115,9 +117,20 @@ def _differences(story: Story, width: int) -> list[Line]:
     return lines
 
 
+def _follows(say: Say, story: Story, width: int) -> list[Line]:
+    if not story.follows:
+        return []
+    told = [line for text in story.follows for line in _styled(wrap(text, width, "    "))]
+    return [Line(""), Line("  " + say("story.what_follows"), HEADING), *told]
+
+
 def _closing(say: Say, story: Story, width: int) -> list[Line]:
     pairs: list[tuple[str, str]] = []
     for place, (claim, title) in enumerate(story.also_broken):
         pairs.append(("" if place else say("story.also_broken"), f"{claim}  {title}"))
+    pairs += [(say("story.matters"), story.matters), (say("story.irrelevant"), story.irrelevant)]
+    for place, text in enumerate(story.where):
+        pairs.append(("" if place else say("story.where"), text))
     pairs += [(say("story.why"), story.why), (say("story.rule"), story.rule)]
+    pairs.append((say("story.repeat"), DOT.join(story.again)))
     return labelled([pair for pair in pairs if pair[1]], width)

@@ -10,10 +10,13 @@ from __future__ import annotations
 import linecache
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 from schedproof.subjects.chapter import from_class
-from schedproof.subjects.sources import Loaded, Source
+from schedproof.subjects.fingerprint import fingerprint_of_text
+from schedproof.subjects.sources import Loaded, Source, source_of
+from schedproof.zoo.chapter_faults import BY_NAME
 from schedproof.zoo.faults import RENAMED, Fault, exported
 
 PREFIX = "fault:"
@@ -21,7 +24,33 @@ PREFIX = "fault:"
 
 def source_of_fault(fault: Fault) -> Source:
     """The fault's scheduler by name, and how to load it."""
-    return Source(PREFIX + fault.name, lambda _before: Loaded(from_class(load_class(fault))))
+    fingerprint = fingerprint_of_text(exported(fault).encode("utf-8"))
+    return Source(
+        PREFIX + fault.name,
+        lambda _before: Loaded(from_class(load_class(fault)), fingerprint=fingerprint),
+    )
+
+
+class UnknownFault(LookupError):
+    """A target that names a fault which is not in the zoo; `name` is what was given."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def source_named(
+    target: str | type[Any] | None = None,
+    factory: str | Callable[..., Any] | None = None,
+    cell: int | None = None,
+) -> Source:
+    """The source of any target, faults included. Raises `UnknownFault` and `TargetError`."""
+    if isinstance(target, str) and target.startswith(PREFIX) and factory is None and cell is None:
+        name = target[len(PREFIX) :]
+        if name.lower() not in BY_NAME:
+            raise UnknownFault(name)
+        return source_of_fault(BY_NAME[name.lower()])
+    return source_of(target, factory, cell)
 
 
 def load_class(fault: Fault) -> type[Any]:
