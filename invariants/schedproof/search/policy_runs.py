@@ -83,7 +83,7 @@ class Plan:
 
 def run_plan(plan: Plan, tell: Tell) -> list[RunResult]:
     """All results of a plan. Raises `TargetError` when the target names nothing."""
-    limits = Limits(plan.seconds, plan.memory_mib, plan.action_seconds)
+    limits = limits_of(plan)
     looked = isolation.run_isolated(lambda channel: _look(plan, channel), limits)
     notes, failed, words = _first_look(plan, looked)
     if failed is not None:
@@ -118,7 +118,7 @@ def _look(plan: Plan, channel: Channel) -> JsonValue:
         trouble = Trouble("load", error.message_id, dict(error.fields), place)
         return {"trouble": asdict(trouble), "notes": [n.to_json() for n in error.notes]}
     notes = [note.to_json() for note in loaded.notes]
-    missing = _open_todos(loaded) or _cannot_be_made(plan, loaded, channel)
+    missing = open_todos_of(loaded) or _cannot_be_made(plan, loaded, channel)
     words = {one.claim.id: dict(one.words) for one in own}
     return {
         "trouble": None if missing is None else asdict(missing),
@@ -156,7 +156,8 @@ def _load(plan: Plan, channel: Channel) -> Loaded:
     return plan.source.load(channel.begin)
 
 
-def _open_todos(loaded: Loaded) -> Trouble | None:
+def open_todos_of(loaded: Loaded) -> Trouble | None:
+    """That parts of the scheduler are still to be written; None if they are not."""
     if not loaded.todos:
         return None
     still_open = [f"TODO {TODO_NUMBERS[name]} ({name})" for name in loaded.todos]
@@ -181,7 +182,7 @@ def _start(loaded: Loaded, channel: Channel, config: Config) -> ChapterSubject:
     return ChapterSubject(loaded.make, config, loaded.strict_types, channel)
 
 
-def _starter(loaded: Loaded, channel: Channel) -> Callable[[Config], ChapterSubject]:
+def starter(loaded: Loaded, channel: Channel) -> Callable[[Config], ChapterSubject]:
     """Makes subjects; those of one configuration share their table of rows."""
     first: dict[Config, ChapterSubject] = {}
 
@@ -201,7 +202,7 @@ def job_of(plan: Plan, search: str, policy: str) -> Callable[[Channel], JsonValu
         judged = _with_own_claims(plan, _own_claims(plan, channel))
         loaded = _load(plan, channel)
         channel.begin(policy)
-        start = _starter(loaded, channel)
+        start = starter(loaded, channel)
         config = plan.config(search, policy)
         result = _searched(judged, search, config, start, channel)
         if plan.explaining:
@@ -289,16 +290,22 @@ def result_of(plan: Plan, search: str, policy: str, outcome: Outcome) -> RunResu
     if isinstance(outcome, isolation.Interrupted):
         verdict = Verdict.INCOMPLETE.value
         return replace(blank, verdict=verdict, interrupted=True, stopped_by="interrupt")
-    return replace(blank, trouble=_trouble_with_child(plan, outcome))
+    return replace(blank, trouble=trouble_with_child(limits_of(plan), outcome))
 
 
-def _trouble_with_child(plan: Plan, outcome: Outcome) -> Trouble:
+def limits_of(plan: Plan) -> Limits:
+    """The limits that a plan sets to each of its children."""
+    return Limits(plan.seconds, plan.memory_mib, plan.action_seconds)
+
+
+def trouble_with_child(limits: Limits, outcome: Outcome) -> Trouble:
+    """Why a child that did not finish its job did not."""
     place = getattr(outcome, "where", None)
     where = place.to_json() if place else None
     if isinstance(outcome, isolation.Hung):
-        return Trouble("hung", "error.hung", {"seconds": plan.action_seconds}, where)
+        return Trouble("hung", "error.hung", {"seconds": limits.action_seconds}, where)
     if isinstance(outcome, isolation.OutOfMemory):
-        return Trouble("memory", "error.out_of_memory", {"mib": plan.memory_mib}, where)
+        return Trouble("memory", "error.out_of_memory", {"mib": limits.memory_mib}, where)
     if isinstance(outcome, isolation.Exited):
         return Trouble("exited", "error.exited_process", {"code": str(outcome.code)}, where)
     if isinstance(outcome, isolation.Died):
