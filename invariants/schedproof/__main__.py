@@ -1,5 +1,5 @@
 """`python -m schedproof` is the command `schedproof`."""
 
-from schedproof.cli import main
+from schedproof.cli import start
 
-main()
+start()

@@ -242,6 +242,7 @@ def _named(asked: dict[str, Any]) -> Named:
         target if isinstance(target, str) else OURS if target is None else name_of(target),
         factory if factory is None or isinstance(factory, str) else name_of(factory),
         asked["cell"],
+        asked["claims_from"],
     )
 
 
@@ -301,10 +302,10 @@ def test_case(
 
     Assign the result to a name that your test runner collects. `target` is a class, or a
     text as for `check` (the built-in model when None); `factory` builds a scheduler from
-    (policy, blocks, aging_interval) instead. `profile` is quick, ci (the default: the same runs every time) or
-    deep. A broken claim fails the test with the story of the violation. The scheduler runs in
-    the process of the test. Raises `UsageError` for wrong options and `PolicyRefused` when
-    the scheduler does not have the policy.
+    (policy, blocks, aging_interval) instead. `profile` is quick, ci (the default: the same runs
+    every time) or deep. A broken claim fails the test with the story of the violation. The
+    scheduler runs in the process of the test. Raises `UsageError` for wrong options and
+    `PolicyRefused` when the scheduler does not have the policy.
     """
     from schedproof.search import stateful
 

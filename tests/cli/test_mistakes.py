@@ -7,6 +7,9 @@ from typing import Protocol
 
 import pytest
 
+import schedproof
+from schedproof.subjects.load_errors import TargetError
+
 
 class Said(Protocol):
     @property
@@ -78,3 +81,14 @@ def test_no_command_at_all_prints_the_help_as_a_mistake(run: Run) -> None:
         said = run(*words)
         assert (said.code, said.out) == (2, "")
         assert said.err.startswith("Usage: schedproof")
+
+
+def test_a_cell_without_a_notebook_is_a_mistake(run: Run) -> None:
+    said = run("check", "--cell", "2")
+    assert said.code == 2
+    assert "--cell 2 needs a notebook" in said.err
+
+
+def test_from_python_a_wrong_target_reads_as_on_the_command_line() -> None:
+    with pytest.raises(TargetError, match=r"^There is no file nowhere\.py"):
+        schedproof.check("nowhere.py")

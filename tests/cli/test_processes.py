@@ -195,3 +195,18 @@ def test_progress_goes_beside_the_document(
     said = run("check", "--json")
     assert said.err == "aging: 1 of 100 runs\n"
     assert json.loads(said.out)["exit_code"] == 0
+
+
+def test_an_interrupt_while_the_command_is_loaded_is_no_traceback() -> None:
+    program = (
+        "import sys\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'schedproof.cli.main':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "from schedproof.cli import start\n"
+        "start()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, b"")

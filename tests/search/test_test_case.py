@@ -103,3 +103,10 @@ def test_wrong_options_are_refused_at_once() -> None:
         schedproof.test_case(claims=["NOTHING"])
     with pytest.raises(PolicyRefused):
         schedproof.test_case(planted(NO_POLICY), policy="aging")
+
+
+def test_a_target_may_be_a_text_and_gives_the_case_its_name() -> None:
+    example = f"{Path(__file__).parents[2]}/examples/lost_progress.py"
+    assert schedproof.test_case(f"{example}:LostProgress").__name__ == "LostProgress_fixed_priority"
+    assert schedproof.test_case(example, policy="aging").__name__ == "lost_progress_aging"
+    assert schedproof.test_case().__name__ == "DecodeSchedulerSim_fixed_priority"
