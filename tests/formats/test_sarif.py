@@ -11,6 +11,8 @@ import pytest
 from tests.formats.conftest import SUBJECT, clean, troubled
 
 from schedproof.formats.sarif import FINGERPRINT, to_sarif
+from schedproof.search.evidence import Evidence, Write
+from schedproof.subjects.places import Place
 from schedproof.telling.report import Summary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,6 +71,19 @@ def test_a_result_points_to_the_class(broken: Summary) -> None:
         .splitlines()[physical["region"]["startLine"] - 1]
     )
     assert line.startswith("class LostProgress")
+
+
+def test_a_result_points_to_the_line_that_wrote_the_guilty_value(broken: Summary) -> None:
+    lines = [12, 30, 12]
+    places = [Place(str(ROOT / "examples/lost_progress.py"), line, "f").to_json() for line in lines]
+    nowhere = Place("<string>", 3).to_json()
+    writes = tuple(Write(1, "generated_len", 1, 0, p) for p in (nowhere, *places))
+    (found,) = broken.runs[0].counterexamples
+    known = replace(found, evidence=Evidence(writes=writes))
+    run = run_of(replace(broken, runs=(replace(broken.runs[0], counterexamples=(known,)),)))
+    (result,) = run["results"]
+    located = [*result["locations"], *result["relatedLocations"]]
+    assert [p["physicalLocation"]["region"]["startLine"] for p in located] == [12, 30]
 
 
 def test_a_module_is_found_without_importing_it(broken: Summary) -> None:

@@ -4,8 +4,8 @@ Rules.
 1. One rule for each claim that was judged, with its help; one result for each broken claim.
    The same breach under several policies is one result that names them all: it is one
    mistake at one place.
-2. A result points to the line in the user's file where the scheduler failed, or else to its
-   class. Where no file is known it names the class only.
+2. A result points to the line in the user's file that wrote the guilty value or where the
+   scheduler failed, else to the class. Where no file is known it names the class only.
 3. A fingerprint stands for scheduler, claim and kind of breach, and for no line or policy:
    it stays the same while the file is edited.
 """
@@ -25,7 +25,7 @@ from schedproof.formats.reading import (
     place_of,
     shown_path,
 )
-from schedproof.search.results import Counterexample, RunResult, Trouble, Verdict
+from schedproof.search.results import Counterexample, RunResult, Verdict
 from schedproof.telling.messages import Say, has_text, join, tell
 from schedproof.telling.report import Summary
 from schedproof.telling.story import breach_text, story_of
@@ -123,7 +123,7 @@ def _breach(
     marks = [summary.subject, example.claim, example.text]
     return {
         **_result(example.claim, f"{first}\n\n{where}\n\n{story}", marks),
-        "locations": [_location(summary.subject, place_of(summary.subject))],
+        **_locations(summary.subject, example),
         "properties": {"policies": policies, "actions": list(example.actions)},
     }
 
@@ -135,7 +135,7 @@ def _troubles(say: Say, summary: Summary) -> list[Json]:
         trouble = run.trouble
         if trouble is None:
             continue
-        place = _place_of_trouble(trouble) or place_of(summary.subject)
+        place = _code_place(trouble.place) or place_of(summary.subject)
         story = "\n".join(line.text for line in trouble_lines(say, run.policy, trouble))
         text = f"{trouble_text(say, trouble)}\n\n{story}"
         values = trouble.values.get("type", ""), (trouble.place or {}).get("function", "")
@@ -160,8 +160,20 @@ def _trouble_id(kind: str) -> str:
     return f"{_TROUBLE}-{kind.upper().replace('_', '-')}"
 
 
-def _place_of_trouble(trouble: Trouble) -> CodePlace | None:
-    place = trouble.place
+def _locations(subject: str, example: Counterexample) -> Json:
+    """The lines that wrote what is guilty: the first one, and the others as related to it."""
+    writes = () if example.evidence is None else example.evidence.writes
+    known = dict.fromkeys(place for write in writes if (place := _code_place(write.place)))
+    first = next(iter(known), place_of(subject))
+    others = [*known][1:]
+    located: Json = {"locations": [_location(subject, first)]}
+    if others:
+        located["relatedLocations"] = [_location(subject, other) for other in others]
+    return located
+
+
+def _code_place(place: Json | None) -> CodePlace | None:
+    """The line of a `Place` in its JSON form; None for code that lies in no file."""
     if place is None or place["path"].startswith("<"):
         return None
     line = 1 if place["cell"] is not None else max(1, int(place["line"]))

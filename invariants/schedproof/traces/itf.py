@@ -81,8 +81,8 @@ def is_itf(record: Any) -> bool:
 
 def from_itf(record: Any, path: str = "") -> Trace:
     """The trace of a document, ours or of another tool. Raises `TraceError`."""
-    states = record.get("states") if is_itf(record) else None
-    if not isinstance(states, list) or not states:
+    states: list[Any] | None = record.get("states") if is_itf(record) else None
+    if type(states) is not list or not states:
         raise _unusable(path, "states", ValueError("a list of states is needed"))
     meta = record.get("#meta")
     ours = cast("Json", meta).get(OURS) if isinstance(meta, dict) else None
@@ -125,7 +125,7 @@ def _without_nulls(value: Any) -> Any:
 
 def _taken(action: Json | None) -> Json:
     """The two variables that say what was done."""
-    args = {} if action is None else action.get("args", {})
+    args: Json = {} if action is None else action.get("args", {})
     picks = {name: _option(args.get(name)) for name in _PICKED}
     return {ACTION: START if action is None else action["op"], PICKS: picks}
 
