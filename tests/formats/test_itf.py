@@ -128,7 +128,8 @@ def test_a_trace_of_another_tool_is_read() -> None:
         (foreign({ACTION: "step"}, {ACTION: "enqueue", PICKS: {}}), "states/2"),
         (foreign({ACTION: "enqueue", PICKS: {"request_id": {"#set": [1, 2]}}}), "states/1"),
         (foreign({ACTION: "enqueue", PICKS: {"request_id": {"#map": []}}}), "states/1"),
-        ({"#meta": {"schedproof": {}}, "states": [{}]}, "#meta/schedproof"),
+        ({"#meta": {"schedproof": {}}, "states": [{}]}, "/"),
+        ({"#meta": {"schedproof": 3}, "states": [{}]}, "#meta/schedproof"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(record: Any, place: str) -> None:

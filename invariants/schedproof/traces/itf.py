@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, cast
 
 from schedmodel import __version__
@@ -26,7 +25,7 @@ from schedproof.subjects.actions import ENQUEUE_ARGUMENTS, Enqueue, from_json, t
 from schedproof.subjects.contract import Config
 from schedproof.subjects.observation import STORED_FIELDS
 from schedproof.subjects.sources import BUILT_IN
-from schedproof.traces.trace import Provenance, Trace, TraceError
+from schedproof.traces.trace import SCHEMA, SCHEMA_VERSION, Provenance, Trace, TraceError
 
 ACTION, PICKS, OURS = "mbt::actionTaken", "mbt::nondetPicks", "schedproof"
 START = "init"
@@ -41,7 +40,7 @@ _MAY_MISS = ("deadline_step", "state")
 _ARGUMENTS = {"enqueue": ENQUEUE_ARGUMENTS, "deliver": ("index",), "abort": ("request_id",)}
 _PICKED = tuple(dict.fromkeys(name for names in _ARGUMENTS.values() for name in names))
 _USUAL = {n: v for n, v in Enqueue(None, 1).arguments().items() if n != "request_id"}
-_NO_PLACE = ("subject", "fingerprint", "verdict", "claim", "trouble", "shortest", "factory", "cell")
+_HAVE_A_PLACE = ("schema", "schema_version", "id", "actions")
 
 Json = dict[str, Any]
 
@@ -102,14 +101,13 @@ def _unusable(path: str, place: str, error: Exception) -> TraceError:
 
 def _meta(trace: Trace) -> Json:
     record = trace.to_json()
-    ours = {name: record[name] for name in (*_NO_PLACE, "also_broken", "config")}
-    provenance = asdict(trace.provenance)
+    ours = {name: value for name, value in record.items() if name not in _HAVE_A_PLACE}
     return {
         **_HEAD,
         "description": f"{trace.id}, written by schedproof {__version__}",
         "source": trace.subject,
         "status": "violation" if trace.claim else "error",
-        OURS: _without_nulls({**ours, "provenance": provenance}),
+        OURS: _without_nulls(ours),
     }
 
 
@@ -216,17 +214,13 @@ def _number(text: str) -> float:
 
 def _trace(ours: Json | None, actions: tuple[Json, ...], path: str) -> Trace:
     """The trace, with what `#meta` says, or as one of another tool."""
+    unknown = Provenance("", "itf")
+    blank = Trace(BUILT_IN, None, Config(), actions, "violated", None, (), False, unknown)
     if ours is None:
-        found_by = Provenance("", "itf")
-        return Trace(BUILT_IN, None, Config(), actions, "violated", None, (), False, found_by)
-    try:
-        named = {name: ours.get(name) for name in _NO_PLACE}
-        return Trace(
-            **cast("Any", named),
-            actions=actions,
-            also_broken=tuple(ours["also_broken"]),
-            config=Config(**ours["config"]),
-            provenance=Provenance(**ours["provenance"]),
-        )
-    except (LookupError, TypeError, AttributeError) as error:
-        raise _unusable(path, f"#meta/{OURS}", error) from None
+        return blank
+    if type(ours) is not dict:
+        raise _unusable(path, f"#meta/{OURS}", ValueError("an object is needed"))
+    # What is not there was nothing: nulls are not written.
+    nothing = {name: None for name, value in blank.to_json().items() if value is None}
+    head = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION}
+    return Trace.from_json({**nothing, **ours, **head, "actions": list(actions)}, path)
