@@ -131,7 +131,7 @@ def test_the_script_for_bash_parses(run: Run) -> None:
         ("schedproof check --claims led", {"LEDGER", "LEDGER-1", "LEDGER-2", "LEDGER-3"}),
         ("schedproof claims show life-", {"LIFE-1", "LIFE-2", "LIFE-3", "LIFE-4"}),
         ("schedproof completion z", {"zsh"}),
-        ("schedproof nothing ", {"check", "claims", "completion", "faults"}),
+        ("schedproof nothing ", {"check", "claims", "completion", "faults", "learn"}),
         ("schedproof faults show protected-v", {"protected-victim"}),
         ("schedproof faults hunt finish-keeps-blocks admit", {"admit-beyond-the-pool"}),
         ("schedproof faults hunt --policy fc", {"fcfs"}),

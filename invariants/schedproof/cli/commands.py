@@ -8,9 +8,6 @@ imported when they run: printing the version must not load a search.
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +16,8 @@ from schedmodel import __version__
 from schedmodel.policy import KNOWN_POLICIES
 from schedproof.cli.faults import build_faults
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
-from schedproof.cli.output import complain, put
+from schedproof.cli.learn import build_learn
+from schedproof.cli.output import complain, has_color, put, width
 from schedproof.reports.formats import FORMATS
 from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
 from schedproof.search.profiles import PROFILES
@@ -45,6 +43,7 @@ def build(lang: str) -> click.Group:
     group.add_command(_check(lang))
     group.add_command(_claims(lang))
     group.add_command(build_faults(lang))
+    group.add_command(build_learn(lang))
     group.add_command(_completion(lang))
     return group
 
@@ -113,10 +112,10 @@ def _run_check(spoken: str, /, as_json: bool, quiet: bool, **said: Any) -> int:
     if as_json:
         put(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
     elif asked["quiet"] and result.ok:
-        put(verdict_lines(result.summary, result.lang, _width()))
+        put(verdict_lines(result.summary, result.lang, width()))
     else:
-        put(render_text(result.summary, result.lang, _width(), _has_color()))
-        put_next(result, _width())
+        put(render_text(result.summary, result.lang, width(), has_color()))
+        put_next(result, width())
     if result.not_kept:
         complain(tell(result.lang)("report.not_kept", reason=result.not_kept))
     for path in result.reports:
@@ -145,15 +144,6 @@ def _exit_codes(lang: str) -> str:
     codes = sorted({USAGE, INTERRUPTED, *EXIT_CODES.values()})
     rows = [(str(code), say(f"exit.{code}")) for code in codes]
     return "\n".join([say("exit.title"), *(line.text for line in labelled(rows, 80))])
-
-
-def _width() -> int:
-    """As wide as the terminal, but no wider than is easily read; 80 columns elsewhere."""
-    return max(60, min(shutil.get_terminal_size((80, 24)).columns, 100))
-
-
-def _has_color() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def _lang(lang: str) -> click.Option:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from typing import TextIO
 
@@ -55,3 +56,13 @@ def _drop(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, number)
     os.close(nowhere)
+
+
+def width() -> int:
+    """As wide as the terminal, but no wider than is easily read; 80 columns elsewhere."""
+    return max(60, min(shutil.get_terminal_size((80, 24)).columns, 100))
+
+
+def has_color() -> bool:
+    """Whether standard output shows colours, and nobody asked for none."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schedproof.telling.text import PLAIN
+from schedproof.telling.steps import StepLine
+from schedproof.telling.text import BAD, PLAIN
 
 MARGIN, SECTION = 1, 2
 """Levels of headings: a card's own first line, and the parts below it."""
@@ -55,6 +56,23 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """How to get there: numbered lines, one for each action."""
+
+    lines: tuple[StepLine, ...]
+
+    def as_table(self) -> Table:
+        """The same as a table, for renderers whose readers break lines themselves."""
+        return Table(tuple(map(_step_row, self.lines)))
+
+
+def _step_row(step: StepLine) -> Row:
+    mark = "✗" if step.guilty else "↻" if step.again else ""
+    cells = (str(step.number), step.verb, step.what, step.free, mark)
+    return Row(cells, BAD if step.guilty else PLAIN)
+
+
+@dataclass(frozen=True)
 class Code:
     """Lines that are shown exactly as they are."""
 
@@ -77,7 +95,7 @@ class Fold:
     blocks: tuple[Block, ...]
 
 
-Block = Heading | Text | Table | Code | Picture | Fold
+Block = Heading | Text | Table | Steps | Code | Picture | Fold
 Blocks = Sequence[Block]
 
 

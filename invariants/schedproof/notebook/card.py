@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedproof.notebook.blocks import MARGIN, Block, Code, Fold, Heading, Row, Table, Text
+from schedproof.notebook.blocks import MARGIN, Block, Code, Fold, Heading, Row, Steps, Table, Text
 from schedproof.notebook.bundle import bundle
 from schedproof.notebook.picture import picture_of
 from schedproof.search.results import Counterexample, RunResult, Trouble, Verdict
 from schedproof.subjects.places import Place
 from schedproof.telling.messages import Say, has_text, tell
 from schedproof.telling.report import Summary, render_text, verdict_lines
-from schedproof.telling.steps import StepLine, step_lines
+from schedproof.telling.steps import step_lines
 from schedproof.telling.story import Story, story_of
 from schedproof.telling.summary_lines import claim_lines, note_lines
 from schedproof.telling.text import BAD, FAINT, GOOD
@@ -40,7 +40,9 @@ def mime_bundle(summary: Summary, language: str) -> dict[str, str]:
     )
 
 
-def check_card(summary: Summary, language: str, further: int = 0) -> list[Block]:
+def check_card(
+    summary: Summary, language: str, further: int = 0, next_steps: bool = True
+) -> list[Block]:
     """The card; of the violations after the first only so many are told."""
     say = tell(language)
     *means, verdict = verdict_lines(summary, language, _WIDE).split("\n")
@@ -60,7 +62,7 @@ def check_card(summary: Summary, language: str, further: int = 0) -> list[Block]
     left_out = len(found) - 1 - further
     if left_out > 0:
         blocks.append(Text(say("notebook.left_out", count=left_out), FAINT))
-    return [*blocks, *_what_next(say, summary)]
+    return [*blocks, *_what_next(say, summary)] if next_steps else blocks
 
 
 def _what_held(say: Say, summary: Summary) -> list[Block]:
@@ -92,7 +94,7 @@ def story_blocks(story: Story, example: Counterexample | None = None) -> list[Bl
     blocks += _tables(story)
     blocks.append(Heading(say("story.how_to_get_there"), aside=story.setup))
     picture = None if example is None else picture_of(say, example)
-    blocks += [*([picture] if picture else []), steps_table(story.steps)]
+    blocks += [*([picture] if picture else []), Steps(story.steps)]
     blocks += [Text(story.steps_end, BAD)] if story.steps_end else []
     label = say("story.also_broken")
     others = enumerate(story.also_broken)
@@ -119,17 +121,6 @@ def _tables(story: Story) -> list[Block]:
     return blocks
 
 
-def steps_table(steps: Sequence[StepLine]) -> Table:
-    """How to get there, one row for each action."""
-    return Table(tuple(map(_step_row, steps)))
-
-
-def _step_row(step: StepLine) -> Row:
-    mark = "✗" if step.guilty else "↻" if step.again else ""
-    cells = (str(step.number), step.verb, step.what, step.free, mark)
-    return Row(cells, BAD if step.guilty else "")
-
-
 def _troubles(say: Say, runs: Sequence[RunResult]) -> list[Block]:
     blocks: list[Block] = []
     for run in runs:
@@ -140,7 +131,7 @@ def _troubles(say: Say, runs: Sequence[RunResult]) -> list[Block]:
     return blocks
 
 
-def trouble_blocks(say: Say, trouble: Trouble) -> list[Block]:
+def trouble_blocks(say: Say, trouble: Trouble, advice: bool = True) -> list[Block]:
     """Trouble with the scheduler: what failed, where, after which actions, what to do."""
     blocks: list[Block] = [Text(trouble_text(say, trouble))]
     place = Place.from_json(trouble.place)
@@ -150,10 +141,10 @@ def trouble_blocks(say: Say, trouble: Trouble) -> list[Block]:
         blocks += [Code(tuple(place.excerpt()))] if place.lines else []
     if trouble.actions:
         blocks.append(Heading(say("trouble.until_then")))
-        blocks.append(steps_table(step_lines(say, trouble.actions)))
-    if has_text(f"next.{trouble.kind}"):
-        advice = Row((say("trouble.what_now"), say(f"next.{trouble.kind}")))
-        blocks.append(Table((advice,), labels=True))
+        blocks.append(Steps(step_lines(say, trouble.actions)))
+    if advice and has_text(f"next.{trouble.kind}"):
+        told = Row((say("trouble.what_now"), say(f"next.{trouble.kind}")))
+        blocks.append(Table((told,), labels=True))
     return blocks
 
 

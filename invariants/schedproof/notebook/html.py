@@ -21,6 +21,7 @@ from schedproof.notebook.blocks import (
     Heading,
     Picture,
     Row,
+    Steps,
     Table,
     Text,
     pieces_of,
@@ -72,7 +73,7 @@ def _block(block: Block) -> str:
         summary = f'<summary style="cursor:pointer">{_inline(block.summary)}</summary>'
         inner = f'<div style="padding-left:14px">{_all(block.blocks)}</div>'
         return f'<details style="margin:6px 0">{summary}{inner}</details>'
-    return _table(block)
+    return _table(block.as_table() if isinstance(block, Steps) else block)
 
 
 def _heading(block: Heading) -> str:

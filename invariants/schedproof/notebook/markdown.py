@@ -16,6 +16,7 @@ from schedproof.notebook.blocks import (
     Fold,
     Heading,
     Picture,
+    Steps,
     Table,
     Text,
     pieces_of,
@@ -45,7 +46,9 @@ def _block(block: Block) -> str:
         return "\n".join([f"{fence}text", *block.lines, fence])
     if isinstance(block, Fold):
         return f"#### {_escaped(block.summary)}\n\n{markdown(block.blocks)}".rstrip()
-    return "" if isinstance(block, Picture) else _table(block)
+    if isinstance(block, Picture):
+        return ""
+    return _table(block.as_table() if isinstance(block, Steps) else block)
 
 
 def _table(block: Table) -> str:

@@ -14,11 +14,12 @@ from schedproof.notebook.blocks import (
     Heading,
     Picture,
     Row,
+    Steps,
     Table,
     Text,
 )
 from schedproof.telling.layout import on_both_sides, pad, table, width_of, wrap
-from schedproof.telling.text import FAINT, HEADING, PLAIN, Line, labelled
+from schedproof.telling.text import FAINT, HEADING, PLAIN, Line, labelled, steps_as_lines
 
 INDENT = "  "
 _LAST_COLUMN_LEAST = 20
@@ -43,7 +44,7 @@ def plain_lines(blocks: Blocks, width: int = 80, indent: str = "") -> list[Line]
 
 
 def _block_lines(
-    block: Heading | Text | Table | Code | Fold, width: int, indent: str
+    block: Heading | Text | Table | Steps | Code | Fold, width: int, indent: str
 ) -> list[Line]:
     if isinstance(block, Heading):
         left = indent if block.level == MARGIN else indent + INDENT
@@ -53,6 +54,8 @@ def _block_lines(
     inner = indent + INDENT * 2
     if isinstance(block, Text):
         return [Line(text, block.style) for text in wrap(block.text, width, inner)]
+    if isinstance(block, Steps):
+        return steps_as_lines(block.lines, width, inner)
     if isinstance(block, Code):
         return [Line((inner + text).rstrip()) for text in block.lines]
     if isinstance(block, Fold):

@@ -21,13 +21,21 @@ def export(fault: Fault, folder: Path) -> Path:
 
     Raises `FileExistsError` if there is one, and `OSError` for what the system refuses.
     """
+    return write_new(folder / FILE_NAME, exported(fault))
+
+
+def write_new(target: Path, text: str) -> Path:
+    """Write a file that is not there yet, with the folders above it; where it is.
+
+    Raises `FileExistsError` if there is one, and `OSError` for what the system refuses.
+    """
+    folder = target.parent
     folder.mkdir(parents=True, exist_ok=True)
-    target = folder / FILE_NAME
-    handle, name = tempfile.mkstemp(dir=folder, prefix=".", suffix=".py")
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".", suffix=target.suffix)
     half = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(exported(fault))
+            file.write(text)
         half.chmod(0o666 & ~_umask())
         _move(half, target)
     finally:
