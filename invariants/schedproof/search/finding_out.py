@@ -39,14 +39,14 @@ def find_out(result: RunResult, start: StartSubject, claims: Sequence[Claim]) ->
 
 
 def explained(
-    example: Counterexample, start: StartSubject, claims: Sequence[Claim]
+    example: Counterexample, start: StartSubject, claims: Sequence[Claim], plain: bool = True
 ) -> Counterexample:
-    """The counterexample, as plain as it gets, with all that was found out about it."""
+    """The counterexample with all that was found out about it; made as plain as it gets first."""
     claim = next((each for each in claims if each.id == example.claim), BY_ID.get(example.claim))
     if claim is None or claim.over is Over.ROUNDS:
         return example
     try:
-        example = made_plain(example, start, claims)
+        example = made_plain(example, start, claims) if plain else example
         return replace(example, evidence=_evidence(example, start, claim))
     except (SubjectError, StopSubject):
         return example

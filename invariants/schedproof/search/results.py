@@ -212,14 +212,15 @@ class RunResult:
         """The result that `to_json` wrote, also after a trip through JSON text."""
         made: dict[str, Any] = dict(record)
         made["claims"] = tuple(ClaimResult(**claim) for claim in record["claims"])
-        made["counterexamples"] = tuple(map(_counterexample, record["counterexamples"]))
+        made["counterexamples"] = tuple(map(counterexample_from_json, record["counterexamples"]))
         trouble = record["trouble"]
         made["trouble"] = Trouble(**_tupled(trouble, "actions")) if trouble else None
         made["notes"] = tuple((note[0], note[1]) for note in record["notes"])
         return cls(**made)
 
 
-def _counterexample(record: dict[str, Any]) -> Counterexample:
+def counterexample_from_json(record: dict[str, Any]) -> Counterexample:
+    """The counterexample that `asdict` wrote, also after a trip through JSON text."""
     made = _tupled(record, "also_broken", "actions")
     made["guilty"] = tuple((pair[0], pair[1]) for pair in record["guilty"])
     made["trail"] = tuple(TrailStep(**_tupled(step, "preempted")) for step in record["trail"])

@@ -25,6 +25,7 @@ class Named:
     target: str
     factory: str | None = None
     cell: int | None = None
+    claims_from: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ class _Keeper:
 
     def _save(self, trace: Trace, run: RunResult) -> Kept:
         named = self._named
-        trace = replace(trace, fingerprint=run.fingerprint)
-        kept = self.store.save(replace(trace, factory=named.factory, cell=named.cell))
+        own = named.claims_from if trace.claim in run.own_claims else None
+        trace = replace(trace, factory=named.factory, cell=named.cell, claims_from=own)
+        kept = self.store.save(replace(trace, fingerprint=run.fingerprint))
         self.paths[kept.path] = None
         return kept
 

@@ -21,7 +21,7 @@ from typing import Any, cast
 
 from schedproof.search.results import Counterexample, RunResult, Trouble, Verdict
 from schedproof.subjects.actions import Action, from_json
-from schedproof.subjects.contract import Config
+from schedproof.subjects.contract import Config, Limits
 
 SCHEMA, SCHEMA_VERSION = "schedproof/trace", 1
 SHORT, LONG = 4, 12
@@ -57,7 +57,9 @@ class Trace:
     `subject` is the target as it was typed, with the `factory` and the notebook `cell` that
     were named beside it; `fingerprint` of its source, None where it has none. `actions` are in
     their JSON form. `verdict` is violated (then `claim` is the broken one), or error (then
-    `trouble` is its kind).
+    `trouble` is its kind). `claims_from` is the file of a claim that is not ours. `lasso` says of
+    an endless wait which `request` waits, and that a loop of `loop` actions follows on the first
+    `stem` ones.
     """
 
     subject: str
@@ -72,6 +74,8 @@ class Trace:
     trouble: str | None = None
     factory: str | None = None
     cell: int | None = None
+    claims_from: str | None = None
+    lasso: dict[str, int] | None = None
 
     @classmethod
     def of(
@@ -99,6 +103,7 @@ class Trace:
             provenance=provenance,
             factory=factory,
             cell=cell,
+            lasso=_lasso(found),
         )
 
     @classmethod
@@ -149,7 +154,7 @@ class Trace:
     def digest(self) -> str:
         """A hash of what makes a trace this one and no other."""
         named = [self.subject, self.factory, self.cell, self.named_for]
-        about = [*named, asdict(self.config), self.actions]
+        about = [*named, _config_to_json(self.config), self.actions]
         text = json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
@@ -171,13 +176,15 @@ class Trace:
             "subject": self.subject,
             "factory": self.factory,
             "cell": self.cell,
+            "claims_from": self.claims_from,
             "fingerprint": self.fingerprint,
             "verdict": self.verdict,
             "claim": self.claim,
             "trouble": self.trouble,
             "also_broken": list(self.also_broken),
             "shortest": self.shortest,
-            "config": asdict(self.config),
+            "lasso": self.lasso,
+            "config": _config_to_json(self.config),
             "actions": list(self.actions),
             "provenance": asdict(self.provenance),
         }
@@ -192,16 +199,38 @@ class Trace:
 
         `text` is what the document was read from: with it the error names the line, too.
         """
+        ours = cls._as_written(record)
+        if ours is not None:
+            return ours
         _validate(record, path, text)
-        made = {name: record[name] for name in _PLAIN}
         try:
             for action in record["actions"]:
                 from_json(action)
         except ValueError as error:
             raise TraceError("trace.bad_action", path=path, error=str(error)) from None
+        return cls._made(record)
+
+    @classmethod
+    def _as_written(cls, record: Any) -> Trace | None:
+        """The trace if the document is word for word what we write, its id included.
+
+        The schema has nothing to say about it then, and loading the validator takes longer
+        than a replay.
+        """
+        try:
+            trace = cls._made(record)
+            return trace if trace.to_json() == record and trace.parsed_actions() else None
+        except (AttributeError, LookupError, TypeError, ValueError):
+            return None
+
+    @classmethod
+    def _made(cls, record: dict[str, Any]) -> Trace:
+        made = {name: record[name] for name in _PLAIN}
         return cls(
             **made,
-            config=Config(**record["config"]),
+            claims_from=record.get("claims_from"),
+            lasso=record.get("lasso"),
+            config=_config_from_json(record["config"]),
             actions=tuple(record["actions"]),
             also_broken=tuple(record["also_broken"]),
             provenance=Provenance(**record["provenance"]),
@@ -221,6 +250,25 @@ class Trace:
 
 
 _PLAIN = tuple("subject fingerprint verdict claim shortest trouble factory cell".split())
+
+
+def _config_to_json(config: Config) -> dict[str, Any]:
+    """A configuration; the limits of a scheduler of batches only where there are some."""
+    record = {name: getattr(config, name) for name in ("policy", "blocks", "aging_interval")}
+    return record if config.limits is None else {**record, "limits": config.limits._asdict()}
+
+
+def _config_from_json(record: dict[str, Any]) -> Config:
+    limits = record.get("limits")
+    made = None if limits is None else Limits(**limits)
+    return Config(record["policy"], record["blocks"], record["aging_interval"], made)
+
+
+def _lasso(found: Counterexample) -> dict[str, int] | None:
+    values = found.values
+    if "stem" not in values or "loop" not in values:
+        return None
+    return {name: int(values[name]) for name in ("request", "stem", "loop")}
 
 
 def _provenance(tool_version: str, found_by: str, run: RunResult | None) -> Provenance:
