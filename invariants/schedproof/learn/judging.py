@@ -232,6 +232,7 @@ def _search(
         seed=0,
         seconds=SECONDS_EACH * len(policies),
         action_seconds=ACTION_SECONDS,
+        explaining=True,
     )
     return tuple(run_plan(plan, lambda _progress: None))
 

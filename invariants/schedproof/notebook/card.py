@@ -21,7 +21,7 @@ from schedproof.telling.report import Summary, render_text, verdict_lines
 from schedproof.telling.steps import step_lines
 from schedproof.telling.story import Story, story_of
 from schedproof.telling.summary_lines import claim_lines, note_lines
-from schedproof.telling.text import BAD, FAINT, GOOD
+from schedproof.telling.text import BAD, FAINT, GOOD, closing_of
 from schedproof.telling.trouble import trouble_text
 
 _WIDE = 10_000
@@ -92,15 +92,14 @@ def story_blocks(story: Story, example: Counterexample | None = None) -> list[Bl
     blocks.append(Heading(say("story.what_went_wrong")))
     blocks += [Text(paragraph) for paragraph in story.wrong]
     blocks += _tables(story)
+    if story.follows:
+        blocks.append(Heading(say("story.what_follows")))
+        blocks += [Text(text) for text in story.follows]
     blocks.append(Heading(say("story.how_to_get_there"), aside=story.setup))
     picture = None if example is None else picture_of(say, example)
     blocks += [*([picture] if picture else []), Steps(story.steps)]
     blocks += [Text(story.steps_end, BAD)] if story.steps_end else []
-    label = say("story.also_broken")
-    others = enumerate(story.also_broken)
-    closing = [("" if place else label, f"{c}  {title}") for place, (c, title) in others]
-    closing += [(say("story.why"), story.why), (say("story.rule"), story.rule)]
-    rows = tuple(Row(pair) for pair in closing if pair[1])
+    rows = tuple(Row(pair) for pair in closing_of(say, story))
     return [*blocks, Table(rows, labels=True)] if rows else blocks
 
 

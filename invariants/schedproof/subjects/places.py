@@ -5,7 +5,8 @@ standard library or an installed package. A person wants one line of it: the inn
 the file they wrote. The rules, from best to worst: a line of a file that is neither ours nor
 Python's nor installed; a line of code without a file; a line of an installed package. The last
 two count only below the last line of ours, so that a library which *we* use is never blamed.
-A cell of a notebook is a file whose name ends in ", cell 3" (see `notebook.py`).
+A cell of a notebook is a file whose name ends in ", cell 3" (see `notebook.py`). A cell that runs
+in a kernel has a temporary file, and is called what the notebook calls it: In [3].
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import functools
 import linecache
 import os
 import re
+import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,7 +174,15 @@ def place_at(file: str, line: int, function: str = "") -> Place:
     cell = _CELL.match(file)
     if cell:
         return Place(cell["path"], line, function, int(cell["cell"]), lines)
-    return Place(file, line, function, None, lines)
+    return Place(_input_name(file) or file, line, function, None, lines)
+
+
+def _input_name(file: str) -> str:
+    """What the notebook that runs here calls the cell of a temporary file; "" for other files."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    numbers = getattr(getattr(shell, "compile", None), "_filename_map", {})
+    number = numbers.get(file) if type(numbers) is dict else None
+    return f"In [{number}]" if type(number) is int else ""
 
 
 def is_written(spot: Spot) -> bool:

@@ -125,6 +125,11 @@ def _follows(say: Say, story: Story, width: int) -> list[Line]:
 
 
 def _closing(say: Say, story: Story, width: int) -> list[Line]:
+    return labelled(closing_of(say, story), width)
+
+
+def closing_of(say: Say, story: Story) -> list[tuple[str, str]]:
+    """What stands below the steps: labels, and the texts beside them."""
     pairs: list[tuple[str, str]] = []
     for place, (claim, title) in enumerate(story.also_broken):
         pairs.append(("" if place else say("story.also_broken"), f"{claim}  {title}"))
@@ -133,4 +138,4 @@ def _closing(say: Say, story: Story, width: int) -> list[Line]:
         pairs.append(("" if place else say("story.where"), text))
     pairs += [(say("story.why"), story.why), (say("story.rule"), story.rule)]
     pairs.append((say("story.repeat"), DOT.join(story.again)))
-    return labelled([pair for pair in pairs if pair[1]], width)
+    return [pair for pair in pairs if pair[1]]
