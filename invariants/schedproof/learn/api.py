@@ -11,7 +11,7 @@ from typing import Any
 
 from schedproof import api as whole_api
 from schedproof.learn.evidence import OPEN, WRONG
-from schedproof.learn.exercise import LEVELS, TODOS, Todo, todo_named
+from schedproof.learn.exercise import LEVELS, POLICIES, TODOS, Todo, todo_named
 from schedproof.learn.judging import Judged, exercise_of, judge
 from schedproof.learn.telling import exercise_card, headline, hint_card
 from schedproof.learn.writing import write_exercise
@@ -23,6 +23,8 @@ from schedproof.settings import UsageError, resolve, unknown
 from schedproof.telling.language import choose_language
 from schedproof.telling.messages import tell
 from schedproof.telling.text import Line
+
+WHOLE_SECONDS = 120.0
 
 
 class _Card:
@@ -126,8 +128,8 @@ def check(
     whole = None
     if judged.trouble is None and not judged.in_state(OPEN) and not judged.in_state(WRONG):
         options: dict[str, Any] = {} if progress is None else {"progress": progress}
-        policies = ("fixed_priority", "aging", "deadline")
-        whole = whole_api.check(target, cell=cell, lang=language, policy=policies, **options)
+        options |= {"policy": POLICIES, "time": WHOLE_SECONDS, "cell": cell, "lang": language}
+        whole = whole_api.check(target, **options)
     return LearnResult(judged, whole, language)
 
 

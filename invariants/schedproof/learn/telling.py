@@ -17,6 +17,7 @@ from schedproof.learn.exercise import LEVELS, TODOS, Todo
 from schedproof.learn.judging import Judged, most_requests
 from schedproof.notebook.blocks import MARGIN, Block, Code, Fold, Heading, Row, Table, Text
 from schedproof.notebook.card import check_card, story_blocks, trouble_blocks
+from schedproof.search.results import Verdict
 from schedproof.telling.messages import Say, has_text, join, tell
 from schedproof.telling.report import Summary
 from schedproof.telling.story import story_of
@@ -47,9 +48,7 @@ def _part(say: Say, state: str, seen: Sequence[Seen]) -> str:
 def exercise_card(judged: Judged, whole: Summary | None, language: str) -> list[Block]:
     """All of a result as blocks; `whole` is the check of the whole class, where there was one."""
     say = tell(language)
-    fine = whole is None or whole.exit_code == 0
-    wrong = bool(judged.in_state(WRONG)) or judged.trouble is not None or not fine
-    style = BAD if wrong else FAINT if judged.in_state(OPEN) else GOOD
+    style = _style(judged, whole)
     mark = {BAD: "✗", FAINT: "–", GOOD: "✓"}[style]
     blocks: list[Block] = [Heading(f"{mark} {headline(judged, language)}", style, MARGIN)]
     blocks += [Text(say(message, **values), FAINT) for message, values in judged.notes]
@@ -62,7 +61,16 @@ def exercise_card(judged: Judged, whole: Summary | None, language: str) -> list[
         blocks += _mistake(say, language, first)
     if whole is not None:
         blocks += [Heading(say("learn.whole")), *check_card(whole, language, next_steps=False)]
-    return [*blocks, *_what_next(say, judged, first, fine)]
+    return [*blocks, Heading(say("notebook.next.title")), Text(_what_next(say, judged, whole))]
+
+
+def _style(judged: Judged, whole: Summary | None) -> str:
+    """Bad where something is wrong, good where all is right, faint where that is not known."""
+    if judged.trouble is not None or judged.in_state(WRONG):
+        return BAD
+    if whole is None or whole.verdict is Verdict.INCOMPLETE:
+        return FAINT
+    return GOOD if whole.exit_code == 0 else BAD
 
 
 def _state_row(say: Say, seen: Seen) -> Row:
@@ -132,13 +140,14 @@ def _difference_row(say: Say, case: Case, place: int) -> Row:
     return Row(cells, "" if _of_two(case) else BAD)
 
 
-def _what_next(say: Say, judged: Judged, first: Seen | None, fine: bool) -> list[Block]:
-    waiting = first or next(iter(judged.in_state(OPEN)), None)
-    if waiting is not None:
-        text = say("learn.next.hint", number=waiting.number)
-    else:
-        text = say("learn.next.done" if fine else "learn.next.whole")
-    return [Heading(say("notebook.next.title")), Text(text)]
+def _what_next(say: Say, judged: Judged, whole: Summary | None) -> str:
+    waiting = [*judged.in_state(WRONG), *judged.in_state(OPEN)]
+    if waiting:
+        return say("learn.next.hint", number=waiting[0].number)
+    if whole is not None and whole.verdict is Verdict.INCOMPLETE:
+        return say("learn.next.stopped", name=judged.name)
+    fine = whole is not None and whole.exit_code == 0
+    return say("learn.next.done" if fine else "learn.next.whole")
 
 
 def hint_card(todo: Todo, level: int, language: str) -> list[Block]:

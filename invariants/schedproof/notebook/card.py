@@ -106,17 +106,18 @@ def story_blocks(story: Story, example: Counterexample | None = None) -> list[Bl
 def _tables(story: Story) -> list[Block]:
     """The books and the differences."""
     blocks: list[Block] = []
+    for sums in (story.books[:2], story.books[2:]):
+        rows = tuple(Row((s.label, s.text, s.mark), BAD if s.guilty else "") for s in sums)
+        blocks += [Table(rows)] if rows else []
     if story.books:
-        sums = (Row((s.label, s.text, s.mark), BAD if s.guilty else "") for s in story.books)
-        blocks.append(Table(tuple(sums), labels=True))
         blocks += [Text(s.note, BAD) for s in story.books if s.note]
     shown = story.differences
     if shown is not None:
-        rows = (
+        changed = (
             Row((r.whose, r.what, r.before, r.after, r.note), BAD if r.guilty else "")
             for r in shown.rows
         )
-        blocks.append(Table(tuple(rows), ("", "", shown.before, shown.after, "")))
+        blocks.append(Table(tuple(changed), ("", "", shown.before, shown.after, "")))
     return blocks
 
 
