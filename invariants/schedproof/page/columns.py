@@ -4,8 +4,8 @@ Rules.
 1. The script of the page gets this list and shows the same columns.
 2. A cell is written in numbers and in the names of fields and states, which are the same in
    every language; only the last column, for what is said of a request once, has words.
-3. The slack falls with every event and the wait grows with every step of others; a change of
-   these is no news, so it is not marked as one.
+3. The slack falls with every event, and the wait, and with it the effective priority, grows
+   with every step of others; a change of these is no news, so it is not marked as one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "preempted": ("preemptions",),
 }
 MORE = "more"
-QUIET = ("wait_steps", "slack")
+QUIET = ("wait_steps", "slack", "effective_priority")
 MARKS = {
     "waiting": "○",
     "admitted": "◔",

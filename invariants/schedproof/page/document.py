@@ -2,7 +2,7 @@
 
 Rules.
 1. Style, script, texts and data are in the file. The content security policy allows exactly
-   this style and this script, by their digests, and no request whatever.
+   these styles and scripts, by their digests, and no request whatever.
 2. It is complete without a script: verdict, stories, every state, claims. The script adds a
    player. The choice of language and of colours works without it, too.
 3. The first violation is open, the others can be chosen. Beyond `EXAMPLES_MAX` the rest is
@@ -63,6 +63,8 @@ def _head(summary: Summary, language: str) -> Html:
         element("title", title),
         element("link", rel="icon", href="data:,"),
         element("style", style()),
+        element("noscript", element("style", plain_style())),
+        element("script", early_script()),
     )
 
 
@@ -163,9 +165,25 @@ def style() -> Html:
 
 
 @cache
+def plain_style() -> Html:
+    """What is added where no script runs."""
+    return _asset("plain.css")
+
+
+@cache
+def early_script() -> Html:
+    """What runs before the page is drawn."""
+    return _script(("early",))
+
+
+@cache
 def script() -> Html:
-    """All parts of the script as one."""
-    parts = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
+    """All other parts of the script as one."""
+    return _script(SCRIPTS)
+
+
+def _script(names: tuple[str, ...]) -> Html:
+    parts = "\n".join(_asset(f"{name}.js") for name in names)
     return Html(f'"use strict";\n(() => {{\n{parts}\n}})();')
 
 
@@ -175,12 +193,15 @@ def _asset(name: str) -> Html:
 
 
 def policy() -> str:
-    """The content security policy: this style, this script, and nothing from anywhere."""
+    """The content security policy: these styles and scripts, and nothing from anywhere."""
+    styles = _digests(style(), plain_style())
+    scripts = _digests(early_script(), script())
     return (
-        f"default-src 'none'; style-src '{_digest(style())}'; script-src '{_digest(script())}'; "
+        f"default-src 'none'; style-src {styles}; script-src {scripts}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _digest(text: str) -> str:
-    return "sha256-" + base64.b64encode(sha256(text.encode()).digest()).decode()
+def _digests(*texts: str) -> str:
+    digests = (base64.b64encode(sha256(text.encode()).digest()).decode() for text in texts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)

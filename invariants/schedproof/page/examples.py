@@ -1,8 +1,9 @@
 """One counterexample as an article: its story in every language, its steps, its states.
 
 Rules.
-1. The story's parts stand in the story's order. What is new in a story shows up here under
-   its heading, `story.<name>`, without a change to this module.
+1. The parts of a story that have no place above stand below, in the order of `HEADINGS`. What
+   is new in a story shows up behind them under its heading, `story.<name>`, without a change
+   to this module.
 2. Everything can be read without a script; the script moves the steps into a player and
    hides the table of all states, which is still printed.
 """
@@ -20,14 +21,25 @@ from schedproof.telling.books import Sum
 from schedproof.telling.bounds import DOT
 from schedproof.telling.differences import Differences
 from schedproof.telling.language import LANGUAGES
-from schedproof.telling.messages import has_text, tell
+from schedproof.telling.messages import Say, has_text, tell
 from schedproof.telling.steps import StepLine
 from schedproof.telling.story import Story, is_endless, story_of
 
 _PLACED = frozenset(
     "language claim title broken checked wrong differences books setup steps steps_end".split()
 )
-"""Parts of a story with a place of their own; the rest follows below, in its order."""
+"""Parts of a story with a place of their own; the rest follows below."""
+
+HEADINGS = {
+    "follows": "story.what_follows",
+    "also_broken": "story.also_broken",
+    "matters": "story.matters",
+    "irrelevant": "story.irrelevant",
+    "where": "story.where",
+    "why": "story.why",
+    "rule": "story.rule",
+    "again": "story.repeat",
+}
 
 
 @dataclass(frozen=True)
@@ -92,7 +104,7 @@ def _wrong(story: Story) -> Html:
     paragraphs = [element("p", text) for text in story.wrong]
     checked = element("p", DOT.join(story.checked), class_="faint checked-within")
     tables = _books(story.books), _differences(story.differences)
-    return joined(*paragraphs, *tables, checked)
+    return joined(element("div", *paragraphs, class_="told"), *tables, checked)
 
 
 def _books(sums: tuple[Sum, ...]) -> Html | None:
@@ -152,11 +164,11 @@ def _step(lines: tuple[StepLine, ...]) -> Html:
     return element(
         "li",
         element("span", in_languages([line.verb for line in lines]), class_="verb"),
+        element("span", mark, class_="mark") if mark else None,
         " ",
         element("span", in_languages([line.what for line in lines]), class_="what"),
         " ",
         element("span", in_languages([line.free for line in lines]), class_="free"),
-        element("span", mark, class_="mark") if mark else None,
         class_="bad" if first.guilty else None,
     )
 
@@ -180,16 +192,20 @@ def _sentence(line: StepLine) -> Html:
 
 def _rest(story: Story) -> Html:
     """The parts of a story below its steps, each under its heading."""
-    say = tell(story.language)
     parts: list[Html] = []
-    for part in fields(story):
-        value = getattr(story, part.name)
-        if part.name in _PLACED or not value:
-            continue
-        heading = "story." + part.name
-        name = say(heading) if has_text(heading) else part.name.replace("_", " ")
-        parts += [element("dt", name), element("dd", _value(value))]
+    names = dict.fromkeys([*HEADINGS, *(part.name for part in fields(story))])
+    for name in names:
+        value = getattr(story, name)
+        if value and name not in _PLACED:
+            kind = "code" if name in ("where", "again") else None
+            heading = _heading(tell(story.language), name)
+            parts += [element("dt", heading), element("dd", _value(value), class_=kind)]
     return element("dl", *parts)
+
+
+def _heading(say: Say, name: str) -> str:
+    heading = HEADINGS.get(name, "story." + name)
+    return say(heading) if has_text(heading) else name.replace("_", " ")
 
 
 def _value(value: Any) -> Html:

@@ -4,7 +4,8 @@ Rules.
 1. The way between two states is the shortest run of edges that the lifecycle has, with the
    saved phase deciding where an admitted request goes on. Aborts and rejections count only
    where nothing else leads there.
-2. A token that was emitted is an edge of its own, from decode to decode.
+2. A token that was emitted is an edge of its own, from decode to decode; so are blocks that
+   a running request got in addition.
 3. Where no edges lead there, the jump itself is told, and told to be none of the table's.
 """
 
@@ -52,13 +53,22 @@ def way_between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> W
         return None
     emitted = _generated(after) > _generated(before)
     if old == new:
-        return Way((old, new)) if emitted and new == State.DECODE.value else None
+        stays = (emitted and new == State.DECODE.value) or _grew(before, after)
+        return Way((old, new)) if stays else None
     states = _path(State(old), State(new), before, emitted)
     return Way((old, new), legal=False) if states is None else Way(states)
 
 
 def _generated(fields: Mapping[str, Any]) -> int:
-    value = fields.get("generated_len")
+    return _number(fields, "generated_len")
+
+
+def _grew(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    return _number(after, "held_blocks") > _number(before, "held_blocks") > 0
+
+
+def _number(fields: Mapping[str, Any], name: str) -> int:
+    value = fields.get(name)
     return value if type(value) is int else 0
 
 

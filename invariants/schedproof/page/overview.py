@@ -11,6 +11,7 @@ Rules.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from schedproof.page.html import Html, both, element, in_languages, joined
@@ -92,8 +93,12 @@ def _known(say: Say, summary: Summary) -> Html:
 
 
 def _claims(summary: Summary) -> Html | None:
-    """Every claim with its verdict over all runs and how often it was exercised."""
-    claims = summed_claims(summary.runs)
+    """Every claim that applies, with its verdict over all runs and how often it was exercised.
+
+    The table is open where nothing is wrong: then it is what the reader came for.
+    """
+    claims = [_fair(c, summary.runs) for c in summed_claims(summary.runs)]
+    claims = [claim for claim in claims if claim["verdict"] != "not_applicable"]
     if not claims:
         return None
     own = {i: words for run in summary.runs for i, words in run.own_claims.items()}
@@ -102,9 +107,21 @@ def _claims(summary: Summary) -> Html | None:
     rows = [_claim(claim, own) for claim in claims]
     table = element("table", element("thead", head), element("tbody", *rows), class_="claims")
     summed = both(lambda say: say("web.claims", claims=len(claims)))
-    return element(
-        "details", element("summary", summed), element("div", table, class_="wide"), open=True
-    )
+    content = element("summary", summed), element("div", table, class_="wide")
+    return element("details", *content, open=summary.exit_code == 0)
+
+
+def _fair(claim: dict[str, Any], runs: Sequence[RunResult]) -> dict[str, Any]:
+    """The claim with its worst verdict where it was exercised, if it was anywhere.
+
+    Under which policies it was not is said above the table.
+    """
+    silent = ("not_exercised", "not_reached", "not_applicable")
+    if claim["verdict"] not in silent or not claim["exercised"]:
+        return claim
+    told = [c for run in runs for c in run.claims if c.id == claim["id"]]
+    spoke = [replace(run, claims=tuple(c for c in told if c.verdict not in silent)) for run in runs]
+    return {**summed_claims(tuple(spoke[:1]))[0], "exercised": claim["exercised"]}
 
 
 def _column(name: str) -> Html:

@@ -21,7 +21,6 @@ WORDS = (
     "web.column.blocks",
     "web.column.deadline",
     "web.column.generated",
-    "web.column.more",
     "web.column.phase",
     "web.column.preempted",
     "web.column.priority",

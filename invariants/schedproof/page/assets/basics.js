@@ -6,7 +6,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const PLACEHOLDER = /\{(\w+)(?::([^|{}]*)\|([^|{}]*))?\}/g;
 
 function language() {
-  return document.getElementById("lang-zh").checked ? "zh" : "en";
+  return document.documentElement.dataset.lang === "zh" ? "zh" : "en";
 }
 
 function say(id, values = {}) {

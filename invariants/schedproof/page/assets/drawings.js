@@ -44,15 +44,16 @@ function ledgerBar(example, scene) {
 
 const NODES = {
   waiting: [88, 20], admitted: [88, 80], prefill: [88, 140],
-  decode: [88, 200], finished: [88, 260], preempted: [243, 140],
+  decode: [88, 200], finished: [88, 272], preempted: [243, 140],
 };
 const WAYS = {
   "waiting>admitted": ["M88 35V64", 96, 54, "start"],
   "admitted>prefill": ["M88 95V124", 96, 114, "start"],
   "prefill>decode": ["M88 155V184", 96, 174, "start"],
-  "decode>finished": ["M88 215V244", 96, 234, "start"],
+  "decode>finished": ["M88 215V256", 96, 240, "start"],
   "admitted>decode": ["M38 80C10 88 10 192 36 199"],
-  "decode>decode": ["M46 215C42 240 8 238 36 207", 26, 246, "middle"],
+  "decode>decode": ["M48 214C44 238 6 234 36 206", 2, 244, "start"],
+  "prefill>prefill": ["M48 154C44 178 6 174 36 146"],
   "admitted>preempted": ["M138 86C176 92 210 104 222 123"],
   "preempted>admitted": ["M256 125C250 92 200 70 141 76", 218, 74, "start"],
   "prefill>preempted": ["M138 140H190", 164, 134, "middle"],
@@ -85,8 +86,10 @@ function edge(key, kind, label) {
   const [path, x, y, anchor] = WAYS[key] || [straight(...key.split(">"))];
   const head = { move: "head", "move taken": "head-taken", "move illegal": "head-illegal" }[kind];
   const line = draw("path", { d: path, class: kind, "marker-end": `url(#${head})` });
-  const text = x ? draw("text", { x, y, "text-anchor": anchor, class: "name" }, label) : null;
-  return draw("g", {}, line, text);
+  const lines = x ? label.split(", ") : [];
+  const text = lines.map((part, place) =>
+    draw("text", { x, y: y + 12 * place, "text-anchor": anchor, class: "name" }, part));
+  return draw("g", {}, line, ...text);
 }
 
 function lifecycle(scene) {
@@ -105,7 +108,7 @@ function lifecycle(scene) {
   });
   const heads = draw("defs", {}, arrowHead("head", "tip"), arrowHead("head-taken", "tip taken"),
     arrowHead("head-illegal", "tip illegal"));
-  return draw("svg", { viewBox: "0 0 300 280", class: "lifecycle", "aria-hidden": "true" },
+  return draw("svg", { viewBox: "0 0 300 292", class: "lifecycle", "aria-hidden": "true" },
     heads, ...quiet, ...loud, ...nodes);
 }
 

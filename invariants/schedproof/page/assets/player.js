@@ -34,7 +34,7 @@ class Player {
     root.append(
       make("div", { class: "strip" }, this.status, this.transport, this.slider),
       make("div", { class: "side" }, part("ledger", this.ledger), part("lifecycle", this.cycle)),
-      make("div", { class: "middle" }, part("requests", this.table), part("lanes", this.line.node, this.legend)),
+      make("div", { class: "middle" }, part("lanes", this.line.node, this.legend), part("requests", this.table)),
       this.takeSteps(),
       this.keys,
     );
@@ -80,6 +80,7 @@ class Player {
     this.slider.value = this.index;
     this.tellStatus();
     this.table.replaceChildren(requestTable(this.example, this.index));
+    this.showGuilty();
     this.ledger.replaceChildren(...ledgerBar(this.example, scene));
     this.cycle.replaceChildren(lifecycle(scene), make("div", { class: "moves" }, ...movesInWords(scene)));
     this.line.move(this.index);
@@ -92,12 +93,20 @@ class Player {
     this.buttons.last.disabled = this.buttons.forward.disabled = this.index === this.last;
   }
 
+  // Where the table is wider than its place, what is guilty is seen first.
+  showGuilty() {
+    const cell = this.table.querySelector(".guilty");
+    if (!cell) return;
+    const right = cell.offsetLeft + cell.offsetWidth + 8;
+    if (right > this.table.clientWidth) this.table.scrollLeft = right - this.table.clientWidth;
+  }
+
   // Scrolls the list of steps, and nothing else, to the line that is current.
   showStep() {
     const list = this.article.querySelector(".steps");
-    const item = this.steps[this.index - 1];
+    const item = this.steps[this.index - 1]?.parentElement;
     if (!item) return void (list.scrollTop = 0);
-    const [top, bottom] = [item.offsetTop - list.offsetTop, item.offsetTop - list.offsetTop + item.offsetHeight];
+    const [top, bottom] = [item.offsetTop, item.offsetTop + item.offsetHeight];
     if (top < list.scrollTop) list.scrollTop = top;
     else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
   }

@@ -40,7 +40,7 @@ function requestCell(column, before, fields, guilty) {
   const text = cellText(column, fields);
   const wrong = data.columns[column].some((name) => guilty.includes(name));
   const fresh = isChanged(column, before, fields);
-  const parts = fresh ? [make("del", {}, cellText(column, before)), " "] : [];
+  const parts = fresh ? [make("del", {}, cellText(column, before))] : [];
   parts.push(wrong ? `✗ ${text}` : text);
   if (column === "generated") parts.push(progressBar(fields));
   return make("td", { class: wrong ? "guilty" : fresh ? "changed" : null }, ...parts);
@@ -62,17 +62,18 @@ function requestRow(example, index, id, fields) {
   const before = index ? example.scenes[index - 1].requests.get(id) : undefined;
   const guilty = index === example.breaks ? example.guilty[id] || [] : [];
   const served = scene.served.has(id);
-  const name = make("th", { scope: "row" }, nameOf(id), served ? make("i", { class: "dot" }, "●") : null);
+  const dot = served ? make("i", { class: "dot" }, "●") : null;
+  const more = make("span", { class: "more" }, wordsAbout(fields, guilty));
+  const name = make("th", { scope: "row" }, nameOf(id), dot, more);
   const cells = example.columns.map((column) => requestCell(column, before, fields, guilty));
-  const more = make("td", { class: "more" }, wordsAbout(fields, guilty));
   const kind = [served ? "served" : "", fields.state === "finished" ? "over" : ""].join(" ").trim();
-  return make("tr", { class: kind || null }, name, ...cells, more);
+  return make("tr", { class: kind || null }, name, ...cells);
 }
 
 function requestTable(example, index) {
   const scene = example.scenes[index];
   if (!scene.requests.size) return make("p", { class: "faint" }, say("web.nobody_yet"));
-  const heads = ["request", ...example.columns, "more"].map((column) =>
+  const heads = ["request", ...example.columns].map((column) =>
     make("th", { scope: "col" }, say(`web.column.${column}`)),
   );
   const rows = [...scene.requests].map(([id, fields]) => requestRow(example, index, id, fields));

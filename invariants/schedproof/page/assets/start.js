@@ -1,16 +1,12 @@
 // Starts the page: makes the players, chooses what is seen, remembers language and colours.
 
-document.documentElement.classList.add("js");
 const articles = [...document.querySelectorAll(".example")];
 const choices = [...document.querySelectorAll(".choices a")];
 const players = new Map();
 let current = 0;
 
-function remembered(name) {
-  try { return localStorage.getItem(`schedproof-${name}`); } catch { return null; }
-}
-
-function remember(name, value) {
+function choose(name, value) {
+  document.documentElement.dataset[name] = value;
   try { localStorage.setItem(`schedproof-${name}`, value); } catch { /* a file may have no storage */ }
 }
 
@@ -66,11 +62,11 @@ document.addEventListener("keydown", (event) => {
 });
 
 for (const name of ["lang", "theme"]) {
-  const wanted = document.getElementById(`${name}-${remembered(name)}`);
-  if (wanted) wanted.checked = true;
+  const chosen = document.getElementById(`${name}-${document.documentElement.dataset[name]}`);
+  if (chosen) chosen.checked = true;
   document.querySelectorAll(`input[name=${name}]`).forEach((choice) => {
     choice.addEventListener("change", () => {
-      remember(name, choice.value);
+      choose(name, choice.value);
       speakAgain();
     });
   });

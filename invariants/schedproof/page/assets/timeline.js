@@ -1,7 +1,6 @@
 // The timeline: a lane for each request, a column for each action, the free blocks above.
 // It is drawn once; going through the trace moves a frame over it.
 
-const LANE = 30;
 const TOP = 46;
 
 function laneSign(example, index, id) {
@@ -15,21 +14,21 @@ function laneSign(example, index, id) {
   return before.phase === "prefill" ? "P" : shown(fields.generated_len);
 }
 
-function laneCell(example, index, id, x, y, width) {
+function laneCell(example, index, id, [x, y, width, height]) {
   const fields = example.scenes[index].requests.get(id);
   if (!fields) return [];
   const served = example.scenes[index].served.has(id);
   const holds = fields.held_blocks > 0;
   const guilty = index === example.breaks && example.guilty[id];
   const kind = served ? "cell served" : holds ? "cell holds" : fields.state === "finished" ? "" : "idle";
-  const box = { x: x + 1, y: y + 3, width: width - 2, height: LANE - 6, rx: 3 };
+  const box = { x: x + 1, y: y + 3, width: width - 2, height: height - 6, rx: 3 };
   const parts = [];
   if (kind.startsWith("cell")) parts.push(draw("rect", { ...box, class: kind }));
-  else if (kind) parts.push(draw("line", { x1: x, x2: x + width, y1: y + LANE / 2, y2: y + LANE / 2, class: kind }));
+  else if (kind) parts.push(draw("line", { x1: x, x2: x + width, y1: y + height / 2, y2: y + height / 2, class: kind }));
   if (guilty) parts.push(draw("rect", { ...box, class: "wrong" }));
   const sign = laneSign(example, index, id);
   if (sign) {
-    const at = { x: x + width / 2, y: y + LANE / 2 + 4, "text-anchor": "middle" };
+    const at = { x: x + width / 2, y: y + height / 2 + 4, "text-anchor": "middle" };
     parts.push(draw("text", { ...at, class: served ? "sign on" : "sign" }, sign));
   }
   return parts;
@@ -59,15 +58,19 @@ function timeline(example, goTo) {
   const actions = example.scenes.length - 1;
   const width = actions <= 12 ? 44 : actions <= 24 ? 30 : 18;
   const ids = [...new Set(example.scenes.flatMap((scene) => [...scene.requests.keys()]))];
-  const [w, h] = [Math.max(1, actions) * width, TOP + ids.length * LANE + 4];
+  const height = ids.length > 8 ? 22 : 30;
+  const [w, h] = [Math.max(1, actions) * width + 2, TOP + ids.length * height + 4];
   const cells = ids.flatMap((id, lane) =>
     example.scenes.slice(1).flatMap((_, place) =>
-      laneCell(example, place + 1, id, place * width, TOP + lane * LANE, width)));
-  const cursor = draw("rect", { y: 24, width, height: h - 26, rx: 5, class: "cursor" });
+      laneCell(example, place + 1, id, [place * width, TOP + lane * height, width, height])));
+  // An element over the picture: moving a part of the picture would lay all of it out again.
+  const cursor = make("div", { class: "cursor" });
+  cursor.style.width = `${width}px`;
   const picture = draw("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, class: "lanes" },
-    ...freeStrip(example, width), ...columnHeads(example, width), ...cells, cursor);
+    ...freeStrip(example, width), ...columnHeads(example, width), ...cells);
   const names = draw("svg", { width: 58, height: h, viewBox: `0 0 58 ${h}`, class: "lanes names" });
-  const box = make("div", { class: "scroll", tabindex: "-1" }, picture);
+  const film = make("div", { class: "film" }, picture, cursor);
+  const box = make("div", { class: "scroll", tabindex: "-1" }, film);
   const at = (event) => {
     const x = event.clientX - picture.getBoundingClientRect().left;
     goTo(Math.min(actions, Math.max(1, Math.floor(x / width) + 1)));
@@ -82,8 +85,8 @@ function timeline(example, goTo) {
   return {
     node: make("div", { class: "timeline", "aria-hidden": "true" }, names, box),
     move(index) {
-      cursor.setAttribute("x", (index - 1) * width);
-      cursor.setAttribute("class", index ? "cursor" : "cursor none");
+      cursor.style.transform = `translateX(${(index - 1) * width}px)`;
+      cursor.hidden = index === 0;
       const [left, right] = [(index - 2) * width, (index + 1) * width];
       if (left < box.scrollLeft) box.scrollLeft = left;
       else if (right > box.scrollLeft + box.clientWidth) box.scrollLeft = right - box.clientWidth;
@@ -91,7 +94,7 @@ function timeline(example, goTo) {
     speak() {
       const label = (text, y) => draw("text", { x: 0, y }, text);
       names.replaceChildren(label(say("web.free"), 18),
-        ...ids.map((id, lane) => label(nameOf(id), TOP + lane * LANE + LANE / 2 + 4)));
+        ...ids.map((id, lane) => label(nameOf(id), TOP + lane * height + height / 2 + 4)));
     },
   };
 }
