@@ -63,8 +63,8 @@ def states() -> Iterator[_State]:
     for free, needs in sizes:
         yield _State("fixed_priority", free, needs)
         yield _State("fixed_priority", free, needs, resumes=True)
-    for free, needs in sizes:
         yield _State("fixed_priority", free, needs, admitted=True)
+    for free, needs in sizes:
         yield _State("fixed_priority", free, needs, (_IDLE,))
     for count in (1, 2):
         for others in itertools.product(_HOLDERS, repeat=count):

@@ -24,15 +24,17 @@ MakeBlocks = Callable[[int], Blocks]
 
 def bundle(say: Say, language: str, text: str, blocks: MakeBlocks, most: int) -> dict[str, str]:
     """The MIME bundle; `blocks(n)` makes the card with n further stories, `most` has all."""
-    for more in range(most, -1, -1):
-        made = blocks(more)
-        shown = {"text/markdown": markdown(made), "text/html": html(made, language)}
-        if sum(map(_size, shown.values())) <= _CARD_BYTES:
+    shown = _forms(language, [*blocks(0)[:1], Text(say("notebook.too_long"), FAINT)])
+    for more in range(most + 1):
+        larger = _forms(language, blocks(more))
+        if sum(map(_size, larger.values())) > _CARD_BYTES:
             break
-    else:
-        made = [*blocks(0)[:1], Text(say("notebook.too_long"), FAINT)]
-        shown = {"text/markdown": markdown(made), "text/html": html(made, language)}
+        shown = larger
     return {"text/plain": _cut(say, text), **shown}
+
+
+def _forms(language: str, blocks: Blocks) -> dict[str, str]:
+    return {"text/markdown": markdown(blocks), "text/html": html(blocks, language)}
 
 
 def _size(text: str) -> int:

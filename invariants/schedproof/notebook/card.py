@@ -16,8 +16,8 @@ from schedproof.notebook.bundle import bundle
 from schedproof.notebook.picture import picture_of
 from schedproof.search.results import Counterexample, RunResult, Trouble, Verdict
 from schedproof.subjects.places import Place
-from schedproof.telling.messages import Say, has_text, tell
-from schedproof.telling.report import Summary, render_text, verdict_lines
+from schedproof.telling.messages import Say, has_text, join, tell
+from schedproof.telling.report import Summary, render_text, told_once, verdict_lines
 from schedproof.telling.steps import step_lines
 from schedproof.telling.story import Story, story_of
 from schedproof.telling.summary_lines import claim_lines, note_lines
@@ -34,7 +34,7 @@ _SHOWN_BELOW = (Verdict.VIOLATED, Verdict.INCOMPLETE)
 def mime_bundle(summary: Summary, language: str) -> dict[str, str]:
     """What a notebook shows for a check, by MIME type."""
     text = render_text(summary, language)
-    most = max(0, sum(len(run.counterexamples) for run in summary.runs) - 1)
+    most = max(0, len(told_once(summary)) - 1)
     return bundle(
         tell(language), language, text, lambda more: check_card(summary, language, more), most
     )
@@ -51,14 +51,14 @@ def check_card(
     if summary.verdict not in _SHOWN_BELOW:
         blocks += [Text(text, FAINT) for text in means]
     blocks += _what_held(say, summary)
-    found = [(run, example) for run in summary.runs for example in run.counterexamples]
-    for run, example in found[:1]:
-        blocks += story_blocks(story_of(example, language, run), example)
+    found = told_once(summary)
+    for each in found[:1]:
+        blocks += _violation(language, *each)
     blocks += _troubles(say, summary.runs)
-    for run, example in found[1 : 1 + further]:
+    for example, run, others in found[1 : 1 + further]:
         story = story_of(example, language, run)
         told = f"{run.policy} · ✗ {story.claim}  {story.title} · {story.broken}"
-        blocks.append(Fold(told, tuple(story_blocks(story, example))))
+        blocks.append(Fold(told, tuple(_violation(language, example, run, others))))
     left_out = len(found) - 1 - further
     if left_out > 0:
         blocks.append(Text(say("notebook.left_out", count=left_out), FAINT))
@@ -82,6 +82,17 @@ def _run_row(say: Say, run: RunResult) -> Row:
     states = "" if run.distinct_states is None else f"{run.distinct_states:,}"
     verdict = say(f"verdict.{run.verdict}")
     return Row((run.policy, verdict, states, f"{run.transitions:,}", f"{run.seconds:.1f}"))
+
+
+def _violation(
+    language: str, example: Counterexample, run: RunResult, others: list[str]
+) -> list[Block]:
+    """A violation's story, and under which other policies the same actions do it."""
+    say = tell(language)
+    blocks = story_blocks(story_of(example, language, run), example)
+    if others:
+        blocks.append(Text(say("report.same_actions", policies=join(say, "names", others))))
+    return blocks
 
 
 def story_blocks(story: Story, example: Counterexample | None = None) -> list[Block]:

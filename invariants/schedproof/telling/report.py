@@ -99,8 +99,8 @@ def stories_of(summary: Summary, language: str) -> list[Story]:
     ]
 
 
-def _told_once(summary: Summary, language: str) -> list[tuple[Story, list[str]]]:
-    """Each story once, with the other policies under which the very same actions break it."""
+def told_once(summary: Summary) -> list[tuple[Counterexample, RunResult, list[str]]]:
+    """Each violation once, with the other policies under which the very same actions do it."""
     told: dict[str, tuple[Counterexample, RunResult, list[str]]] = {}
     for run in summary.runs:
         for example in run.counterexamples:
@@ -109,7 +109,7 @@ def _told_once(summary: Summary, language: str) -> list[tuple[Story, list[str]]]
                 told[key][2].append(run.policy)
             else:
                 told[key] = (example, run, [])
-    return [(story_of(e, language, run), others) for e, run, others in told.values()]
+    return list(told.values())
 
 
 def render_text(summary: Summary, language: str, width: int = 80, color: bool = False) -> str:
@@ -144,8 +144,8 @@ def _body(say: Say, language: str, summary: Summary, width: int) -> list[Line]:
     """All that stands below the table of runs."""
     known = [*claim_lines(say, summary.runs, width), *note_lines(say, summary.runs, width)]
     lines = [Line(""), *known] if known else []
-    for story, others in _told_once(summary, language):
-        lines += [Line(""), *story_lines(story, width)]
+    for example, run, others in told_once(summary):
+        lines += [Line(""), *story_lines(story_of(example, language, run), width)]
         if others:
             text = say("report.same_actions", policies=join(say, "names", others))
             lines += [Line(""), *(Line(part) for part in wrap(text, width, "  "))]
