@@ -14,10 +14,13 @@ import click
 
 from schedmodel import __version__
 from schedmodel.policy import KNOWN_POLICIES
+from schedproof.cli.export import build_export
 from schedproof.cli.faults import build_faults
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
 from schedproof.cli.learn import build_learn
 from schedproof.cli.output import complain, has_color, put, width
+from schedproof.cli.report import build_report
+from schedproof.cli.traces import build_traces
 from schedproof.reports.formats import FORMATS
 from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
 from schedproof.search.profiles import PROFILES
@@ -44,6 +47,10 @@ def build(lang: str) -> click.Group:
     group.add_command(_claims(lang))
     group.add_command(build_faults(lang))
     group.add_command(build_learn(lang))
+    for command in build_traces(lang):
+        group.add_command(command)
+    group.add_command(build_report(lang))
+    group.add_command(build_export(lang))
     group.add_command(_completion(lang))
     return group
 

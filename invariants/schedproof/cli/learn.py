@@ -8,26 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
-from schedproof.cli.output import has_color, put, width
+from schedproof.cli.output import put, shown, width
 from schedproof.settings import OPTIONS
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.messages import tell
-from schedproof.telling.text import BAD, FAINT, GOOD, HEADING
-
-if TYPE_CHECKING:
-    from schedproof.telling.text import Line
-
-_COLOURS: dict[str, dict[str, Any]] = {
-    BAD: {"fg": "red"},
-    GOOD: {"fg": "green"},
-    HEADING: {"bold": True},
-    FAINT: {"dim": True},
-}
 
 
 def build_learn(lang: str) -> click.Group:
@@ -61,8 +50,8 @@ def _todos() -> tuple[str, ...]:
 
 def _complete_files(
     _context: click.Context, _parameter: click.Parameter, begun: str
-) -> list[click.shell_completion.CompletionItem]:
-    return [click.shell_completion.CompletionItem(begun, type="file")]
+) -> list[CompletionItem]:
+    return [CompletionItem(begun, type="file")]
 
 
 def _new(spoken: str, /, file: str, lang: str | None) -> None:
@@ -78,7 +67,7 @@ def _check(spoken: str, /, file: str, cell: str | None, lang: str | None, quiet:
     number = None if cell is None else OPTIONS["cell"].parse("cell", cell)
     with show_progress(spoken, quiet) as progress:
         result = check(file, cell=number, lang=lang, progress=progress)
-    put(_shown(result.lines(width())))
+    put(shown(result.lines(width())))
     return result.exit_code
 
 
@@ -86,11 +75,4 @@ def _hint(_spoken: str, /, todo: str, level: str | None, lang: str | None) -> No
     from schedproof.learn.api import hint
 
     wanted = 1 if level is None else OPTIONS["requests"].parse("level", level)
-    put(_shown(hint(todo, wanted, lang=lang).lines(width())))
-
-
-def _shown(lines: list[Line]) -> str:
-    """The lines as a terminal shows them, with colours where it has any."""
-    if not has_color():
-        return "\n".join(line.text for line in lines)
-    return "\n".join(click.style(line.text, **_COLOURS.get(line.style, {})) for line in lines)
+    put(shown(hint(todo, wanted, lang=lang).lines(width())))

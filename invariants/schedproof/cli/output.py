@@ -13,11 +13,13 @@ import io
 import os
 import shutil
 import sys
-from typing import TextIO
+from collections.abc import Sequence
+from typing import Any, TextIO
 
 import click
 
 from schedproof.settings import UsageError
+from schedproof.telling.text import BAD, FAINT, GOOD, HEADING, Line
 
 
 def accept_all_letters() -> None:
@@ -66,3 +68,18 @@ def width() -> int:
 def has_color() -> bool:
     """Whether standard output shows colours, and nobody asked for none."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+_COLOURS: dict[str, dict[str, Any]] = {
+    BAD: {"fg": "red"},
+    GOOD: {"fg": "green"},
+    HEADING: {"bold": True},
+    FAINT: {"dim": True},
+}
+
+
+def shown(lines: Sequence[Line]) -> str:
+    """The lines as a terminal shows them, with colours where it has any."""
+    if not has_color():
+        return "\n".join(line.text for line in lines)
+    return "\n".join(click.style(line.text, **_COLOURS.get(line.style, {})) for line in lines)

@@ -182,7 +182,8 @@ def _checked(say: Say, example: Counterexample, run: RunResult | None) -> tuple[
     if run is None:
         return (shortest,)
     bounds = say("story.checked", bounds=short_bounds(say, run))
-    return (bounds, DOT.join((how_text(say, [run]), shortest)))
+    how = how_text(say, [run])
+    return (bounds, DOT.join((how, shortest)) if how else shortest)
 
 
 def _setup(say: Say, example: Counterexample) -> str:

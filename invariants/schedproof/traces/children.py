@@ -16,8 +16,8 @@ from typing import Any
 
 from schedproof.claims.claim import Claim
 from schedproof.claims.own import claims_of
-from schedproof.claims.run import StartSubject
 from schedproof.search import isolation
+from schedproof.search.exhaustive.exhaustive_search import StartChapter
 from schedproof.search.isolation import Channel, JsonValue, Limits, Outcome
 from schedproof.search.policy_runs import open_todos_of, starter, trouble_with_child
 from schedproof.search.results import Trouble
@@ -35,7 +35,7 @@ LIMITS = Limits(seconds=30.0, memory_mib=1024, action_seconds=4.0)
 class Ready:
     """What a job in a child is given: the scheduler, its fingerprint, claims that are not ours."""
 
-    start: StartSubject
+    start: StartChapter
     fingerprint: str | None
     own: tuple[Claim, ...]
     channel: Channel

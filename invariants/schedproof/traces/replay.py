@@ -50,10 +50,10 @@ class Replayed:
     taken: Taken
 
     @property
-    def edited(self) -> bool:
-        """Whether the scheduler's source is another than when the trace was found."""
+    def edited(self) -> bool | None:
+        """Whether the source is another than when the trace was found; None if not known."""
         now, then = self.taken.fingerprint, self.trace.fingerprint
-        return now is not None and then is not None and now != then
+        return None if now is None or then is None else now != then
 
     @property
     def exit_code(self) -> int:
@@ -80,13 +80,19 @@ def replay(kept: Sequence[Kept], on: str | None = None) -> list[Replayed]:
             taken[number] = _nowhere(error)
     for number, found in zip((n for n, _ in ready), _all([t for _, t in ready]), strict=True):
         taken[number] = found
-    return [Replayed(each.name, each.trace, taken[n]) for n, each in enumerate(kept)]
+    traces = [each.trace if on is None else _about(each.trace, on) for each in kept]
+    return [Replayed(kept[n].name, trace, taken[n]) for n, trace in enumerate(traces)]
+
+
+def _about(trace: Trace, target: str) -> Trace:
+    """The same trace, to be taken on another scheduler."""
+    return replace(trace, subject=target, factory=None, cell=None, fingerprint=None)
 
 
 def _task(kept: Kept, on: str | None) -> Task:
     trace = kept.trace
     if on is not None:
-        trace = replace(trace, subject=on, factory=None, cell=None)
+        trace = _about(trace, on)
     source = source_of_trace(trace, kept.path.parent)
 
     def work(ready: Ready) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from schedproof.traces.itf import trace_in
 from schedproof.traces.trace import Trace, TraceError
 
 FOLDER = ".schedproof"
@@ -79,6 +80,13 @@ class Store:
         """All traces, by name. Raises `TraceError` at the first that cannot be read."""
         return [Kept(path, read(path)) for path in self.paths()]
 
+    def newest(self) -> Kept:
+        """The trace that was kept last. Raises `TraceError` where there is none."""
+        paths = sorted(self.paths(), key=_age)
+        if not paths:
+            raise TraceError("trace.none_at_all", folder=str(self.folder))
+        return Kept(paths[-1], read(paths[-1]))
+
     def find(self, name: str) -> Kept:
         """The trace of that id, or of the only one that begins so, or in that file."""
         path = Path(name).expanduser()
@@ -111,7 +119,7 @@ def read(path: Path) -> Trace:
     try:
         if path.is_file() and path.stat().st_size > BYTES_MAX:
             raise TraceError("trace.too_large", path=str(path), most=BYTES_MAX)
-        return Trace.from_text(path.read_text(encoding="utf-8"), str(path))
+        return trace_in(path.read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError:
         raise TraceError("trace.unreadable", path=str(path), error="not UTF-8") from None
     except OSError as error:

@@ -46,7 +46,8 @@ STILL, OTHERWISE, FIXED, UNFIT, FAILED = (
 class Taken:
     """What became of a trace; one of the parts belongs to each status.
 
-    `reason` names the text that says why the trace no longer fits, with its values.
+    `reason` names the text that says why the trace no longer fits, with its values. `judged` are
+    the claims that the actions exercised.
     """
 
     status: str
@@ -55,6 +56,7 @@ class Taken:
     reason: str = ""
     values: dict[str, Any] = field(default_factory=dict[str, Any])
     fingerprint: str | None = None
+    judged: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object; `from_json` is its inverse."""
@@ -69,6 +71,7 @@ class Taken:
         if record["trouble"]:
             trouble = Trouble(**record["trouble"])
             made["trouble"] = replace(trouble, actions=tuple(trouble.actions))
+        made["judged"] = tuple(record["judged"])
         return cls(**made)
 
 
@@ -82,7 +85,7 @@ def take_again(trace: Trace, start: StartSubject, own: Sequence[Claim] = ()) -> 
     except (SubjectError, StopSubject) as error:
         return Taken(FAILED, trouble=trouble_of(error))
     if trace.claim is None:
-        return _trouble_again(trace, start)
+        return _trouble_again(trace, start) if trace.trouble else _by_all(trace, start, own)
     known = {**BY_ID, **{claim.id: claim for claim in own}}
     claim = known.get(trace.claim)
     if claim is None:
@@ -114,6 +117,20 @@ def _claim_again(trace: Trace, start: StartSubject, claim: Claim, claims: Sequen
     if not judge.exercised()[claim.id] and _model_comes_to_it(trace, claim, start):
         return Taken(UNFIT, reason="unfit.not_exercised", values={"claim": claim.id})
     return Taken(FIXED)
+
+
+def _by_all(trace: Trace, start: StartSubject, own: Sequence[Claim]) -> Taken:
+    """A trace of another tool, which names no claim: whatever breaks first."""
+    claims = [each for each in (*own, *CLAIMS) if each.over is not Over.ROUNDS]
+    taken: list[Action] = []
+    try:
+        judge = Judge(applicable(claims, start(trace.config)))
+        found = play(start, trace.config, judge, trace.parsed_actions(), taken)
+    except SubjectError as error:
+        return _error(error, taken)
+    except StopSubject as error:
+        return Taken(FAILED, trouble=trouble_of(error, taken))
+    return Taken(FIXED) if found is None else _broken(OTHERWISE, trace, start, claims, found)
 
 
 def _error(error: SubjectError, taken: Sequence[Action]) -> Taken:
@@ -153,6 +170,7 @@ def _broken(
 ) -> Taken:
     """The violation with all that telling it needs, and the other claims that it breaks."""
     taken: list[Action] = []
+    judged: tuple[str, ...] = ()
     if found.edge is not None:
         others = [each for each in claims if each.over not in (Over.RUN, Over.ROUNDS)]
         judge = Judge(applicable(others, start(trace.config)))
@@ -161,9 +179,10 @@ def _broken(
             ids = dict.fromkeys((whole.claim.id, *whole.also_broken))
             also = tuple(each for each in ids if each != found.claim.id)
             found = replace(found, also_broken=also)
+            judged = tuple(claim for claim, times in judge.exercised().items() if times)
     shortest = trace.shortest and status == STILL and len(found.actions) == trace.length
     example = counterexample(start, found, trace.provenance.found_by, shortest)
-    return Taken(status, example=explained(example, start, claims, plain=False))
+    return Taken(status, explained(example, start, claims, plain=False), judged=judged)
 
 
 def _model_comes_to_it(trace: Trace, claim: Claim, judged: StartSubject) -> bool:

@@ -1,0 +1,168 @@
+"""Why a step served whom it served: the candidates in order, with what decided.
+
+Rules.
+1. The candidates stand in the order of their keys, and the columns are those of the policy.
+   The first column in which a candidate falls behind the chosen one has a star.
+2. For each one that was passed over the reason is told: what it needs, what is free, and
+   why no holder of blocks could be preempted for it.
+3. Below stands what the scheduler did, and what the rules say where that is something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from schedmodel.policy import NO_DEADLINE_SLACK
+from schedproof.telling.layout import table, width_of, wrap
+from schedproof.telling.messages import Say, join, tell
+from schedproof.telling.text import BAD, FAINT, HEADING, PLAIN, Line
+from schedproof.telling.trouble import trouble_lines
+from schedproof.traces.why import Decision, Explained
+
+_RANKS = {"phase_rank": ("prefill", "decode"), "cache_rank": ("hit", "miss")}
+
+
+def decision_lines(decision: Decision, language: str, width: int = 80) -> list[Line]:
+    """One step."""
+    say = tell(language)
+    head = say(
+        "explain.step",
+        action=decision.action,
+        clock=decision.clock,
+        free=decision.free,
+        capacity=decision.capacity,
+    )
+    lines = [Line(head, HEADING)]
+    if decision.why is not None:
+        lines += [*candidate_lines(say, decision.why, width)]
+    ruled = decision.as_ruled
+    return lines + [
+        Line(part, BAD if ruled is False else PLAIN)
+        for part in wrap(_done(say, decision), width, "    ", "  ")
+    ]
+
+
+def candidate_lines(say: Say, why: dict[str, Any], width: int) -> list[Line]:
+    """The candidates of a step in their order, with what becomes of each."""
+    places: list[dict[str, Any]] = why["places"]
+    if not places:
+        return []
+    used = _columns(why)
+    rows = [[say("explain.head.request"), *(column_name(say, why["columns"][i]) for i in used)]]
+    for place in places:
+        cells = [_cell(say, why["columns"][i], place["key"][i]) for i in used]
+        star = [cell + "*" * (place["behind_at"] == i) for i, cell in zip(used, cells, strict=True)]
+        rows.append([f"r{place['request_id']}", *star])
+    outcomes = [say("explain.head.outcome"), *(_outcome(say, why, place) for place in places)]
+    cells_of_rows = table([[*row, "|"] for row in rows], gap=2, indent="    ")
+    lines: list[Line] = []
+    for cells_of_row, outcome in zip(cells_of_rows, outcomes, strict=True):
+        left = cells_of_row[:-1]
+        style = PLAIN if lines else FAINT
+        parts = wrap(outcome, width, " " * width_of(left), left)
+        lines += [Line(part, style) for part in parts]
+    if any(place["behind_at"] is not None for place in places):
+        lines.append(Line("    " + say("explain.decides"), FAINT))
+    return lines
+
+
+def _columns(why: dict[str, Any]) -> list[int]:
+    """The columns worth showing: slack only where somebody has a deadline, the id where it decides.
+
+    Whose id it is stands in front anyway.
+    """
+    keys: list[list[int]] = [place["key"] for place in why["places"]]
+    decides = {place["behind_at"] for place in why["places"]}
+    hidden = {"request_id"}
+    if all(key[0] == NO_DEADLINE_SLACK for key in keys):
+        hidden.add("deadline_slack")
+    names: list[str] = why["columns"]
+    return [i for i, name in enumerate(names) if name not in hidden or i in decides]
+
+
+def column_name(say: Say, column: str) -> str:
+    """A column of a key as it is read; a part without a name of its own as it is."""
+    known = {*_RANKS, "deadline_slack", "effective_priority", "total_len", "request_id"}
+    plain = column.removeprefix("-")
+    if plain in known | {"arrival_index"}:
+        return say(f"explain.column.{plain}")
+    return column
+
+
+def _cell(say: Say, column: str, value: int) -> str:
+    if column.startswith("-"):
+        return str(-value)
+    if column in _RANKS and value in (0, 1):
+        word = _RANKS[column][value]
+        return word if column == "phase_rank" else say(f"explain.column.{word}")
+    return "–" if value == NO_DEADLINE_SLACK else str(value)
+
+
+def _outcome(say: Say, why: dict[str, Any], place: dict[str, Any]) -> str:
+    if place["outcome"] == "chosen":
+        if why["victim"] is None:
+            return say("explain.chosen")
+        return say("explain.chosen.preempting", victim=why["victim"])
+    if place["outcome"] == "behind":
+        if place["behind_at"] is None:
+            return say("explain.behind.equal")
+        column = column_name(say, why["columns"][place["behind_at"]])
+        return say("explain.behind", column=column)
+    return _passed(say, place["passed"])
+
+
+def _passed(say: Say, passed: dict[str, Any]) -> str:
+    if passed["reserved_for"] is not None:
+        return say("explain.reserved", request=passed["reserved_for"])
+    parts = [say("explain.passed", needs=passed["needs"], free=passed["free"])]
+    parts += [
+        say(
+            f"explain.keeps.{holder['obstacle']}",
+            request=holder["request_id"],
+            theirs=holder["effective_priority"],
+            own=passed["effective_priority"],
+            blocks=holder["held_blocks"],
+        )
+        for holder in passed["holders"]
+    ]
+    return join(say, "semicolon", parts)
+
+
+def _done(say: Say, decision: Decision) -> str:
+    done = service(say, decision.served, decision.preempted)
+    if decision.why is None:
+        return say("explain.no_rules", done=done)
+    if decision.as_ruled:
+        return say("explain.as_ruled", done=done)
+    return say("explain.not_as_ruled", done=done, due=ruled_service(say, decision.why))
+
+
+def ruled_service(say: Say, why: dict[str, Any]) -> str:
+    """Whom the rules serve, and who makes room."""
+    victim = why["victim"]
+    return service(say, why["chosen"], () if victim is None else (victim,))
+
+
+def service(say: Say, served: Any, preempted: Sequence[Any]) -> str:
+    """Who is served, and who makes room, in a few words."""
+    victims = join(say, "names", [f"r{each}" for each in preempted])
+    if served is None:
+        return say("explain.only", victims=victims) if victims else say("explain.nobody")
+    kind = "explain.served.preempting" if victims else "explain.served"
+    return say(kind, request=served, victims=victims)
+
+
+def explained_lines(explained: Explained, language: str, width: int = 80) -> list[Line]:
+    """Every step of a trace, or the one that was asked for."""
+    say = tell(language)
+    name = explained.kept.name
+    lines = [Line(say("explain.title", trace=name), HEADING)]
+    if not explained.decisions and explained.trouble is None:
+        lines.append(Line(say("explain.no_step", trace=name)))
+    for decision in explained.decisions:
+        lines += [Line(""), *decision_lines(decision, language, width)]
+    if explained.trouble is not None:
+        policy = explained.kept.trace.config.policy
+        lines += [Line(""), *trouble_lines(say, policy, explained.trouble, width)]
+    return lines
