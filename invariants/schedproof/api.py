@@ -106,7 +106,7 @@ class CheckResult:
         """Write all of it as one page that opens in a browser, offline; the path."""
         language = choose_language(lang) if lang else self.lang
         report = Wanted(FORMATS["html"], Path(path).expanduser())
-        return _written((report,), self.summary, language)[0]
+        return write_reports((report,), self.summary, language)[0]
 
     def __bool__(self) -> bool:
         return self.ok
@@ -123,7 +123,7 @@ class CheckResult:
         return mime_bundle(self.summary, self.lang)
 
 
-def _written(reports: Sequence[Wanted], summary: Summary, language: str) -> tuple[Path, ...]:
+def write_reports(reports: Sequence[Wanted], summary: Summary, language: str) -> tuple[Path, ...]:
     """Write reports; where they are. Raises `UsageError` where one cannot be written."""
     try:
         return write_all(reports, summary, language)
@@ -195,7 +195,7 @@ def check(
     summary = Summary(plan.source.name, keeping.runs, clock.monotonic() - started)
     result = CheckResult(summary, language)
     result.kept, result.not_kept = keeping.paths, keeping.trouble
-    result.reports = _written(asked["report"], summary, language)
+    result.reports = write_reports(asked["report"], summary, language)
     return result
 
 

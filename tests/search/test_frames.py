@@ -18,7 +18,8 @@ State = dict[str, dict[str, Any]]
 
 
 def frames_of(states: list[State]) -> list[Frame]:
-    pairs = zip([{}, *states], states, strict=False)
+    start: list[State] = [{}]
+    pairs = zip(start + states, states, strict=False)
     return [frame_after(before, after, clock=0, free=3) for before, after in pairs]
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -23,11 +24,11 @@ from schedmodel import __version__
 from schedmodel.lifecycle import MOVES, Trigger
 from schedproof.page.columns import COLUMNS, MARKS, QUIET, used_columns
 from schedproof.page.examples import Shown, article, label, shown
-from schedproof.page.html import TAGS, Html, both, element, joined
+from schedproof.page.html import TAGS, Html, both, element
 from schedproof.page.overview import checked, troubles, verdict_of
 from schedproof.page.scenes import told
 from schedproof.page.words import words
-from schedproof.telling.messages import tell
+from schedproof.telling.messages import Say, tell
 from schedproof.telling.report import Summary
 
 EXAMPLES_MAX = 40
@@ -81,8 +82,11 @@ def _top(summary: Summary, language: str) -> Html:
     )
 
 
-def _text(message_id: str) -> Any:
-    return lambda say: say(message_id)
+def _text(message_id: str) -> Callable[[Say], str]:
+    def text(say: Say) -> str:
+        return say(message_id)
+
+    return text
 
 
 def _choice(name: str, legend: Html, labels: dict[str, Html], chosen: str) -> Html:

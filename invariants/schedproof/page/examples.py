@@ -11,7 +11,7 @@ Rules.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 from schedproof.page.html import Html, both, element, in_languages, joined
 from schedproof.page.scenes import Scene, scenes_of
@@ -210,13 +210,13 @@ def _heading(say: Say, name: str) -> str:
 
 def _value(value: Any) -> Html:
     """A part of a story: a text, several, or pairs of a name and a text."""
-    if not isinstance(value, (list, tuple)):
+    if type(value) is not tuple:
         return joined(str(value))
-    return joined(*(element("p", _line(each)) for each in value))
+    return joined(*(element("p", _line(each)) for each in cast("tuple[object, ...]", value)))
 
 
-def _line(value: Any) -> Html:
-    if isinstance(value, (list, tuple)):
-        first, *others = map(str, value)
-        return joined(element("b", first), " ", " ".join(others))
-    return joined(str(value))
+def _line(value: object) -> Html:
+    if type(value) is not tuple:
+        return joined(str(value))
+    first, *others = map(str, cast("tuple[object, ...]", value))
+    return joined(element("b", first), " ", " ".join(others))

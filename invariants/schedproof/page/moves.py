@@ -93,11 +93,11 @@ def _shortest(
         way = ways.popleft()
         if way[-1] is new:
             return tuple(state.value for state in way)
-        for move in MOVES.values():
-            if move.source is way[-1] and move.trigger in allowed and _open(move, request):
-                if move.dest not in seen:
-                    seen.add(move.dest)
-                    ways.append((*way, move.dest))
+        moves = (move for move in MOVES.values() if move.source is way[-1])
+        for move in moves:
+            if move.dest not in seen and move.trigger in allowed and _open(move, request):
+                seen.add(move.dest)
+                ways.append((*way, move.dest))
     return None
 
 

@@ -67,7 +67,7 @@ def scenes_of(example: Counterexample, actions: int) -> list[Scene]:
 def _worked_out(example: Counterexample, fields: Mapping[str, Any], clock: int) -> dict[str, Any]:
     """A request with its effective priority and slack, where its values allow them."""
     more: dict[str, Any] = {}
-    row = SimpleNamespace(**fields)
+    row: Any = SimpleNamespace(**fields)
     try:
         if example.policy in KNOWN_POLICIES:
             policy = make_policy(example.policy, example.aging_interval)

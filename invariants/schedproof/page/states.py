@@ -11,7 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedproof.page.columns import COLUMNS, MORE, Fields, cell, changed, more, name_of, used_columns
+from schedproof.page.columns import (
+    COLUMNS,
+    MORE,
+    Fields,
+    cell,
+    changed,
+    more,
+    name_of,
+    used_columns,
+)
 from schedproof.page.html import Html, both, element, joined
 from schedproof.page.scenes import Scene
 from schedproof.search.results import Counterexample
