@@ -58,7 +58,7 @@ def test_a_half_finished_notebook_with_the_answers_below(tmp_path: Path) -> None
     assert result.exit_code == 3
     assert result.headline == "TODO 3 is still open; TODO 1, 2 and 4 look right"
     assert check(name, lang="zh").headline == "TODO 3 还没写完；TODO 1、2、4 看起来没问题"
-    assert "--cell 3" in flat(result)
+    assert "--cell 4" in flat(result)
     assert "Each TODO was tried alone" in flat(result)
     assert 'learn hint "TODO 3"' in flat(result)
     assert "Traceback" not in flat(result)
@@ -113,14 +113,19 @@ def test_parts_that_need_each_other_are_not_wrong(
 ) -> None:
     seen: dict[str, Any] = {}
     found = whole_api.CheckResult.__new__(whole_api.CheckResult)
-    monkeypatch.setattr(whole_api, "check", lambda target, **named: seen.update(named) or found)
-    own = "self.queue: list[RequestState] = []\n"
+
+    def whole(_target: Any, **named: Any) -> whole_api.CheckResult:
+        seen.update(named)
+        return found
+
+    monkeypatch.setattr(whole_api, "check", whole)
+    queue = "self.queue: list[RequestState] = []\n"
+    last = "        self.queue.append(request)\n"
     cls = solved(
-        (own, own + "        self.by_id = {}\n"),
-        ("        self.queue.append(request)\n",
-         "        self.queue.append(request)\n        self.by_id[request_id] = request\n"),
-        ("        victim = None\n", "        victim = self.by_id[challenger.request_id] and None\n"),
-    )  # fmt: skip
+        (queue, f"{queue}        self.by_id = {{}}\n"),
+        (last, f"{last}        self.by_id[request_id] = request\n"),
+        ("victim = None\n", "victim = None if self.by_id[challenger.request_id] else None\n"),
+    )
     result = check(cls)
     assert result.todos["TODO 3"] == "together"
     assert result.whole is found

@@ -29,7 +29,7 @@ from schedproof.search.exhaustive.names import EXHAUSTIVE
 from schedproof.search.exhaustive.scopes import DEFAULT_SCOPE, load_scope
 from schedproof.search.isolation import Channel, Limits, Outcome
 from schedproof.search.outcomes import JsonValue
-from schedproof.search.policy_runs import Plan, run_plan
+from schedproof.search.policy_runs import Plan, run_plan, trouble_with_child
 from schedproof.search.profiles import PROFILES, QUICK, Bounds
 from schedproof.search.results import RunResult, Trouble, Verdict
 from schedproof.search.summing_up import trouble_of
@@ -87,7 +87,7 @@ def exercise_of(target: str | type[Any], cell: int | None = None) -> Exercise:
 
 def judge(exercise: Exercise) -> Judged:
     """Every TODO alone. Raises `TargetError` when the target names nothing."""
-    limits = Limits(SECONDS_EACH, action_seconds=ACTION_SECONDS)
+    limits = _limits()
     looked = isolation.run_isolated(lambda channel: _look(exercise, channel), limits)
     first = _after_look(exercise, looked)
     if first.trouble is not None:
@@ -101,6 +101,10 @@ def judge(exercise: Exercise) -> Judged:
         seen[number] = _searched(exercise, number)
     todos = tuple(seen[todo.number] for todo in TODOS)
     return _with_shortest(exercise, replace(first, todos=_together(exercise, todos)))
+
+
+def _limits() -> Limits:
+    return Limits(SECONDS_EACH, action_seconds=ACTION_SECONDS)
 
 
 # -- in the child ----------------------------------------------------------
@@ -161,7 +165,7 @@ def _job(exercise: Exercise, number: int) -> Callable[[Channel], JsonValue]:
 def _after_look(exercise: Exercise, outcome: Outcome) -> Judged:
     blank = Judged(exercise.name, notes=_printed(outcome))
     if not isinstance(outcome, isolation.Finished):
-        return replace(blank, trouble=_trouble_with_child(outcome))
+        return replace(blank, trouble=trouble_with_child(_limits(), outcome))
     found: Any = outcome.value
     if "target" in found:
         raise TargetError.from_json(found["target"])
@@ -184,26 +188,7 @@ def _seen(number: int, outcome: Outcome) -> Seen:
     if isinstance(outcome, isolation.Finished):
         value: Any = outcome.value
         return Seen.from_json(value)
-    return Seen(number, WRONG, trouble=_trouble_with_child(outcome))
-
-
-def _trouble_with_child(outcome: Outcome) -> Trouble:
-    place = getattr(outcome, "where", None)
-    where = place.to_json() if place else None
-    if isinstance(outcome, isolation.Hung):
-        return Trouble("hung", "error.hung", {"seconds": ACTION_SECONDS}, where)
-    if isinstance(outcome, isolation.OutOfMemory):
-        return Trouble("memory", "error.out_of_memory", {"mib": 2048}, where)
-    if isinstance(outcome, isolation.Exited):
-        return Trouble("exited", "error.exited_process", {"code": str(outcome.code)}, where)
-    if isinstance(outcome, isolation.Died):
-        return Trouble("exited", "error.died", {"signal": outcome.signal}, where)
-    text = outcome.text if isinstance(outcome, isolation.Crashed) else type(outcome).__name__
-    if where:
-        return Trouble(
-            "raised", "error.raised_base", {"text": text.strip().splitlines()[-1]}, where
-        )
-    return Trouble("internal", "error.crashed", {"text": text}, where)
+    return Seen(number, WRONG, trouble=trouble_with_child(_limits(), outcome))
 
 
 def most_requests(number: int) -> int:
@@ -240,9 +225,11 @@ def _search(
 def _searched(exercise: Exercise, number: int) -> Seen:
     """One part as the exhaustive search sees it."""
     todo = TODOS[number - 1]
-    runs = _search(exercise, todo, FEW_REQUESTS, POLICIES[:1])
-    if all(map(_is_clean, runs)):
-        runs += _search(exercise, todo, FEW_REQUESTS, POLICIES[1:])
+    runs: tuple[RunResult, ...] = ()
+    for policies in filter(None, (POLICIES[:1], POLICIES[1:])):  # many mistakes show at once
+        runs += _search(exercise, todo, FEW_REQUESTS, policies)
+        if not all(map(_is_clean, runs)):
+            break
     tried = sum(run.transitions for run in runs)
     trouble = next((run.trouble for run in runs if run.trouble is not None), None)
     if trouble is not None:
