@@ -16,23 +16,32 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from schedmodel import __version__
 from schedproof.api import _source
 from schedproof.claims.catalogue import BY_ID, applicable
+from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
+from schedproof.claims.own import claims_of
 from schedproof.search.replay import attempt, counterexample
+from schedproof.search.results import Verdict
 from schedproof.search.summing_up import trouble_of
 from schedproof.settings import unknown
-from schedproof.subjects.actions import STEP, Action, Enqueue, Step
+from schedproof.subjects.actions import STEP, Action, Enqueue, Step, to_json
 from schedproof.subjects.chapter import ChapterSubject
 from schedproof.subjects.contract import Config, SubjectError
+from schedproof.subjects.loading import load_module
 from schedproof.telling.language import choose_language
 from schedproof.telling.messages import tell
 from schedproof.telling.report import tell_story
 from schedproof.telling.trouble import trouble_lines
+from schedproof.traces.taken import take_again
+from schedproof.traces.trace import Provenance, Trace
 
 __all__ = ["assert_holds", "assert_runs", "enqueue", "step"]
 
 Start = Callable[[Config], ChapterSubject]
+Failure = tuple[str, BaseException | None]
+"""What is told, and the exception behind it."""
 
 
 def enqueue(request_id: Any, prompt_len: Any = 1, **arguments: Any) -> Enqueue:
@@ -55,31 +64,74 @@ def assert_holds(
     aging_interval: int = 2,
     factory: str | Callable[..., Any] | None = None,
     cell: int | None = None,
+    claims_from: str | None = None,
+    lasso: dict[str, int] | None = None,
 ) -> None:
     """Fail with the story if these actions break the claim.
 
-    `target`, `factory` and `cell` name the scheduler as in `schedproof.check`; `claim` is the
-    id of a claim. Raises `AssertionError`, or what `schedproof.check` raises for wrong names.
+    `target`, `factory`, `cell` and `claims_from` are those of `schedproof.check`; `claim` is the
+    id of a claim. `lasso` says of an endless wait which `request` waits, and that a loop of
+    `loop` actions follows on the first `stem` ones. Raises `AssertionError`, or what
+    `schedproof.check` raises for wrong names.
     """
     __tracebackhide__ = True
-    if claim not in BY_ID:
-        raise unknown("claim", claim, tuple(BY_ID))
-    lang = choose_language(None)
-    start = _starter(target, factory, cell, _caller())
+    near = _caller()
+    wanted = _claim(claim, _found(claims_from, near))
+    start = _starter(target, factory, cell, near)
     config = Config(policy, blocks, aging_interval)
-    failure: tuple[str, BaseException | None] | None = None
+    lang = choose_language(None)
+    failure: Failure | None = None
     try:
-        judge = Judge(applicable([BY_ID[claim]], start(config)))
-        violation = attempt(start, config, judge, actions)
+        if lasso is None:
+            failure = _judged(wanted, start, config, actions, lang)
+        else:
+            failure = _repeated(wanted, start, config, actions, lasso, lang)
     except SubjectError as error:
         failure = (_trouble(error, actions, policy, lang), error.cause)
-    else:
-        if not judge.claims:
-            failure = (tell(lang)("testing.not_applicable", claim=claim), None)
-        elif violation is not None:
-            failure = (tell_story(counterexample(start, violation, found_by="test"), lang), None)
     if failure is not None:
         raise AssertionError(failure[0]) from failure[1]
+
+
+def _claim(name: str, claims_from: str | None) -> Claim:
+    """The claim of that id, ours or one of a file."""
+    own = claims_of(vars(load_module(claims_from))) if claims_from is not None else []
+    known = {**BY_ID, **{one.claim.id: one.claim for one in own}}
+    if name not in known:
+        raise unknown("claim", name, tuple(known))
+    return known[name]
+
+
+def _judged(
+    claim: Claim, start: Start, config: Config, actions: Sequence[Action], lang: str
+) -> Failure | None:
+    judge = Judge(applicable([claim], start(config)))
+    if not judge.claims:
+        return tell(lang)("testing.not_applicable", claim=claim.id), None
+    violation = attempt(start, config, judge, actions)
+    if violation is None:
+        return None
+    return tell_story(counterexample(start, violation, found_by="test"), lang), None
+
+
+def _repeated(
+    claim: Claim,
+    start: Start,
+    config: Config,
+    actions: Sequence[Action],
+    lasso: dict[str, int],
+    lang: str,
+) -> Failure | None:
+    """A loop is taken as often as the actions have it; somebody may be left out in all rounds."""
+    records = tuple(map(to_json, actions))
+    trace = Trace(
+        *("test", None, config, records, Verdict.VIOLATED.value, claim.id, (), False),
+        Provenance(__version__, "test"),
+        lasso=lasso,
+    )
+    taken = take_again(trace, start, (claim,))
+    if taken.example is not None:
+        return tell_story(taken.example, lang), None
+    return (tell(lang)(taken.reason, **taken.values), None) if taken.reason else None
 
 
 def assert_runs(
@@ -95,7 +147,7 @@ def assert_runs(
     """Fail if the scheduler raises or answers nonsense on these actions."""
     __tracebackhide__ = True
     start = _starter(target, factory, cell, _caller())
-    failure: tuple[str, BaseException | None] | None = None
+    failure: Failure | None = None
     try:
         subject = start(Config(policy, blocks, aging_interval))
         for action in actions:

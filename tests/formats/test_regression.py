@@ -157,9 +157,20 @@ def test_what_no_single_run_shows_says_what_to_do() -> None:
     with pytest.raises(NotExportable, match="not_standalone"):
         text_of("standalone", example)
     to_pytest(trace_to(example), None, "en")
-    for claim, message in (("LIVE-2", "export.endless"), ("HIT-1", "export.claim_of_somebody")):
-        with pytest.raises(NotExportable, match=message):
-            to_pytest(trace_to(replace(example, claim=claim)), None, "en")
+    with pytest.raises(NotExportable, match=r"export\.claim_unknown"):
+        to_pytest(trace_to(replace(example, claim="HIT-1")), None, "en")
+
+
+def test_a_loop_and_a_claim_of_a_file_are_named_in_the_test() -> None:
+    lasso = {"request": 1, "stem": 2, "loop": 3}
+    trace = replace(trace_to(found("ledger-1")), claim="LIVE-2", lasso=lasso)
+    assert 'lasso={"request": 1, "stem": 2, "loop": 3},' in to_pytest(trace, None, "en")
+    with pytest.raises(NotExportable, match="not_standalone"):
+        to_standalone(trace, replace(found("ledger-1"), claim="LIVE-2", text="LIVE-2"), "en")
+    trace = replace(trace, claim="HIT-1", lasso=None, claims_from="own.py")
+    text = to_pytest(trace, None, "en")
+    assert 'claims_from="own.py",' in text
+    assert "def test_hit_1()" in text
 
 
 def test_every_claim_on_a_single_run_has_its_asserts() -> None:

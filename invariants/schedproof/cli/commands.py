@@ -20,7 +20,6 @@ from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_fr
 from schedproof.cli.learn import build_learn
 from schedproof.cli.output import complain, has_color, put, width
 from schedproof.cli.report import build_report
-from schedproof.cli.report import build_report
 from schedproof.cli.traces import build_traces
 from schedproof.reports.formats import FORMATS
 from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
@@ -50,7 +49,6 @@ def build(lang: str) -> click.Group:
     group.add_command(build_learn(lang))
     for command in build_traces(lang):
         group.add_command(command)
-    group.add_command(build_report(lang))
     group.add_command(build_report(lang))
     group.add_command(build_export(lang))
     group.add_command(_completion(lang))

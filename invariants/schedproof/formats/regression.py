@@ -5,22 +5,21 @@ Rules.
    action a line with what it did beside it.
 2. It names the scheduler as it was named in the check, so it runs from the same folder, and
    from any other below or beside it.
-3. Claims about endless arrivals, claims that are not ours, and schedulers that hang cannot
-   be put into a test; who asks for that is told what to do instead.
+3. Schedulers that hang or take all memory cannot be put into a test; who asks for that is
+   told what to do instead.
 """
 
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from schedproof.claims.catalogue import BY_ID
-from schedproof.claims.claim import Over
 from schedproof.search.results import Counterexample
 from schedproof.subjects.actions import Enqueue
+from schedproof.telling.layout import wrap
 from schedproof.telling.messages import Say, join, tell
 from schedproof.telling.steps import step_lines, verb
 from schedproof.telling.story import story_of, title_of
@@ -67,10 +66,8 @@ def check_exportable(trace: Trace) -> None:
     """Raise `NotExportable` for what no test can show."""
     if trace.claim is None and trace.trouble != "raised":
         raise NotExportable("export.no_test_of_trouble", {"trouble": str(trace.trouble)})
-    if trace.claim is not None and trace.claim not in BY_ID:
-        raise NotExportable("export.claim_of_somebody", {"claim": trace.claim})
-    if trace.claim is not None and BY_ID[trace.claim].over is Over.ROUNDS:
-        raise NotExportable("export.endless", {"claim": trace.claim, "subject": trace.subject})
+    if trace.claim not in (None, *BY_ID) and trace.claims_from is None:
+        raise NotExportable("export.claim_unknown", {"claim": trace.claim})
 
 
 def test_name(trace: Trace) -> str:
@@ -86,9 +83,10 @@ test_name.__test__ = False  # type: ignore[attr-defined]  # pytest: it makes a n
 def heading(say: Say, trace: Trace, option: str) -> list[str]:
     """What the file is, and where it comes from."""
     title = title_of(say, trace.claim) if trace.claim else say("trouble.title.all")
+    named = join(say, "colon", [part for part in (trace.named_for, title) if part])
     command = f"schedproof export {option} {trace.id}"
     about = say("export.about", command=command, subject=trace.factory or trace.subject)
-    return [join(say, "colon", [trace.named_for, title]), "", *textwrap.wrap(about, WIDTH)]
+    return [named, "", *wrap(about, WIDTH)]
 
 
 def story(say: Say, trace: Trace, found: Counterexample | None, language: str) -> list[str]:
@@ -97,7 +95,9 @@ def story(say: Say, trace: Trace, found: Counterexample | None, language: str) -
         return story_text(story_of(found, language), WIDTH - 8).splitlines()
     if trace.claim is None:
         return [say("trouble.title", policy=trace.config.policy)]
-    return textwrap.wrap(say(f"claim.{trace.claim}.sentence"), WIDTH - 8)
+    if trace.claim not in BY_ID:
+        return [trace.claim]
+    return wrap(say(f"claim.{trace.claim}.sentence"), WIDTH - 8)
 
 
 def docstring(lines: Sequence[str], indent: str) -> list[str]:
@@ -115,6 +115,9 @@ def written(value: Any) -> str:
     """A value of an action as Python reads it."""
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return f'float("{value}")'
+    if isinstance(value, dict):
+        parts = cast("dict[str, Any]", value).items()
+        return "{" + ", ".join(f"{quoted(name)}: {written(part)}" for name, part in parts) + "}"
     return quoted(value) if isinstance(value, str) else repr(value)
 
 
@@ -133,6 +136,8 @@ def _arguments(trace: Trace) -> list[str]:
         "aging_interval": config.aging_interval,
         "factory": trace.factory,
         "cell": trace.cell,
+        "claims_from": trace.claims_from,
+        "lasso": trace.lasso,
     }
     texts = [f"{name}={written(value)}" for name, value in rest.items() if value is not None]
     return [*first, *named, *texts]

@@ -73,6 +73,15 @@ def empty_itf_text(subject: str) -> str:
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
+def trace_in(text: str, path: str = "") -> Trace:
+    """The trace in a text, whichever of the two forms it is in. Raises `TraceError`."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        record = None  # what is wrong is told by the form that is usual
+    return from_itf(record, path) if is_itf(record) else Trace.from_text(text, path)
+
+
 def is_itf(record: Any) -> bool:
     """Whether a JSON document is meant to be in this format."""
     return isinstance(record, dict) and "states" in record and "schema" not in record
