@@ -31,7 +31,7 @@ from schedproof.telling.story import title_of
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]  # the folder of this file is not installed
 
-from docs import fault_tables  # noqa: E402
+from docs import fault_tables, trace_tour  # noqa: E402
 from docs.markdown import markdown_table, number  # noqa: E402
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -72,14 +72,9 @@ def make(name: str) -> str:
 
 
 def run_check(words: str) -> subprocess.CompletedProcess[str]:
-    """`schedproof check` with these words, in the project's folder, away from all settings."""
-    ours = ("SCHEDPROOF_", "LC_", "LANG", "COLUMNS")
-    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    env["SCHEDPROOF_TIME"] = "10m"  # what is written down must not depend on the machine
-    command = [sys.executable, "-m", "schedproof", "check", *words.split()]
-    return subprocess.run(
-        command, cwd=ROOT, env=env, capture_output=True, text=True, encoding="utf-8", check=False
-    )
+    """`schedproof check` with these words, in a folder with the examples and no settings."""
+    with trace_tour.folder_with_examples() as folder:
+        return trace_tour.typed(folder, f"check {words}")
 
 
 def trace(lang: str) -> str:
@@ -90,10 +85,10 @@ def trace(lang: str) -> str:
 
 
 def without_times(text: str) -> str:
-    """A report less the column of seconds and the seconds of its last line."""
+    """A report less the column of seconds and the seconds of its verdict."""
     title, head, *rest = text.rstrip().split("\n")
     lines = [title, re.sub(r" +\S+$", "", head), *(re.sub(r" +\d+\.\d$", "", row) for row in rest)]
-    return re.sub(r"\s*·\s+\d+\.\d (s|秒)$", "", "\n".join(lines))
+    return re.sub(r"\s*·\s+\d+\.\d (s|秒)$", "", "\n".join(lines), flags=re.MULTILINE)
 
 
 def own_claim() -> str:
@@ -291,6 +286,7 @@ MAKERS: dict[str, Callable[..., str]] = {
         *(trace, trap, own_claim, own_claim_broken, exits, verdicts, options, claims),
         *(lifecycle, shipped, counts, waits, lassos, keys),
         *fault_tables.MAKERS,
+        *trace_tour.MAKERS,
     )
 }
 
