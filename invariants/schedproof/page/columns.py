@@ -47,8 +47,11 @@ _TOLD_AS_MORE = ("prompt_len", "cache_hit", "preemptible")
 def used_columns(states: Iterable[Mapping[str, Fields]]) -> list[str]:
     """The columns that have something to show in these states."""
     requests = [fields for state in states for fields in state.values()]
-    dated = any(fields.get("deadline_step") is not None for fields in requests)
-    return [name for name in COLUMNS if name != "deadline" or dated]
+    return [
+        name
+        for name, (first, *_) in COLUMNS.items()
+        if any(fields.get(first) is not None for fields in requests)
+    ]
 
 
 def name_of(request_id: str) -> str:

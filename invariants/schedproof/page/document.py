@@ -28,7 +28,7 @@ from schedproof.page.html import TAGS, Html, both, element
 from schedproof.page.overview import checked, troubles, verdict_of
 from schedproof.page.scenes import told
 from schedproof.page.words import words
-from schedproof.telling.messages import Say, tell
+from schedproof.telling.messages import Say
 from schedproof.telling.report import Summary
 
 EXAMPLES_MAX = 40
@@ -55,13 +55,12 @@ def page(summary: Summary, language: str) -> str:
 
 def _head(summary: Summary, language: str) -> Html:
     mark = "✓" if summary.exit_code == 0 else "✗"
-    title = tell(language)("web.title", mark=mark, subject=summary.subject)
     return element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy()),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
+        element("title", f"{mark} {summary.subject} · schedproof"),
         element("link", rel="icon", href="data:,"),
         element("style", style()),
         element("noscript", element("style", plain_style())),
@@ -156,6 +155,7 @@ def _example(each: Shown) -> dict[str, Any]:
         "claim": each.example.claim,
         "blocks": each.example.blocks,
         "breaks": len(each.scenes) - 1 if each.breaks else None,
+        "loop": each.loop,
         "guilty": guilty,
         "columns": used_columns(scene.requests for scene in each.scenes),
         "scenes": told(list(each.scenes)),

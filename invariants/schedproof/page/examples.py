@@ -56,6 +56,11 @@ class Shown:
         """Whether the last action broke the claim, and not the run as a whole."""
         return self.example.before is not None and not is_endless(self.example)
 
+    @property
+    def loop(self) -> int | None:
+        """After how many actions a loop begins that can go on for ever; None if none does."""
+        return int(self.example.values["stem"]) if is_endless(self.example) else None
+
 
 def shown(example: Counterexample, run: RunResult) -> Shown:
     """A counterexample made ready for the page."""

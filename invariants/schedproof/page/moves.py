@@ -2,8 +2,8 @@
 
 Rules.
 1. The way between two states is the shortest run of edges that the lifecycle has, with the
-   saved phase deciding where an admitted request goes on. Aborts and rejections count only
-   where nothing else leads there.
+   saved phase deciding where an admitted request goes on, and an end without a token in the
+   same action being an abort or a rejection.
 2. A token that was emitted is an edge of its own, from decode to decode; so are blocks that
    a running request got in addition.
 3. Where no edges lead there, the jump itself is told, and told to be none of the table's.
@@ -47,7 +47,10 @@ def way_between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> W
     if new is None:
         return None
     if before is None:
-        return Way((BORN, new), legal=new == State.WAITING.value)
+        waiting, finished = State.WAITING.value, State.FINISHED.value
+        if new == finished:  # rejected on arrival
+            return Way((BORN, waiting, finished))
+        return Way((BORN, new), legal=new == waiting)
     old = before.get("state")
     if old is None:
         return None
@@ -76,7 +79,8 @@ def _path(
     old: State, new: State, before: Mapping[str, Any], emitted: bool
 ) -> tuple[str, ...] | None:
     request = SimpleNamespace(_phase=before.get("phase"))
-    for allowed in (frozenset(Trigger) - _LAST_RESORT, frozenset(Trigger)):
+    usual = frozenset(Trigger) - _LAST_RESORT
+    for allowed in (usual if emitted else usual - {Trigger.FINISH}, frozenset(Trigger)):
         found = _shortest(old, new, request, allowed)
         if found is not None:
             return _with_token(found) if emitted else found

@@ -15,12 +15,12 @@ from dataclasses import replace
 from typing import Any
 
 from schedproof.page.html import Html, both, element, in_languages, joined
-from schedproof.search.results import RunResult
+from schedproof.search.results import RunResult, Trouble
 from schedproof.subjects.places import Place
 from schedproof.telling.bounds import DOT, grouped
 from schedproof.telling.document import summed_claims
 from schedproof.telling.language import LANGUAGES
-from schedproof.telling.messages import Say, has_text, tell
+from schedproof.telling.messages import Say, has_text, join, tell
 from schedproof.telling.report import Summary, result_rows, verdict_lines
 from schedproof.telling.steps import step_lines
 from schedproof.telling.story import title_of
@@ -146,28 +146,31 @@ def _word(verdict: str) -> str:
 
 
 def troubles(runs: Sequence[RunResult]) -> list[Html]:
-    """The runs that the scheduler itself spoiled: what failed, where, after which actions."""
+    """What the scheduler itself spoiled: what failed, where, after which actions; each once."""
+    policies: dict[str, list[str]] = {}
+    found: dict[str, Trouble] = {}
+    for run in runs:
+        if run.trouble is not None:
+            same = repr(replace(run.trouble, kept_as=None))
+            found.setdefault(same, run.trouble)
+            policies.setdefault(same, []).append(run.policy)
     return [
         element(
             "article",
-            in_languages([_trouble(tell(language), run) for language in LANGUAGES], "div"),
+            in_languages([_trouble(tell(i), policies[same], trouble) for i in LANGUAGES], "div"),
             class_="trouble",
         )
-        for run in runs
-        if run.trouble is not None
+        for same, trouble in found.items()
     ]
 
 
-def _trouble(say: Say, run: RunResult) -> Html:
-    trouble = run.trouble
-    if trouble is None:
-        return joined()
-    title = "trouble.title.all" if run.policy == "all" else "trouble.title"
+def _trouble(say: Say, policies: list[str], trouble: Trouble) -> Html:
+    title = "trouble.title.all" if policies == ["all"] else "trouble.title"
     advice = f"next.{trouble.kind}"
     lines = step_lines(say, trouble.actions)
     steps = [element("li", element("b", line.verb), " ", line.what) for line in lines]
     return joined(
-        element("h2", f"✗ {say(title, policy=run.policy)}"),
+        element("h2", f"✗ {say(title, policy=join(say, 'names', policies))}"),
         element("p", trouble_text(say, trouble)),
         *_place(say, Place.from_json(trouble.place)),
         element("h3", say("trouble.until_then")) if steps else None,

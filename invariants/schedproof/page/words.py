@@ -41,6 +41,7 @@ WORDS = (
     "web.legend.preempted",
     "web.legend.served",
     "web.lifecycle",
+    "web.loop",
     "web.move",
     "web.move.illegal",
     "web.no_moves",

@@ -112,17 +112,18 @@ class Player {
   }
 
   tellStatus() {
-    const { claim, breaks } = this.example;
+    const { claim, breaks, loop } = this.example;
     const values = { claim, action: this.index, of: this.last };
     let [sign, text] = ["✓", "web.holds"];
     if (this.index === 0) [sign, text] = ["○", "web.start"];
+    else if (loop !== null && this.index > loop) [sign, text] = ["↻", "web.loop"];
     else if (this.index === breaks) [sign, text] = ["✗", "web.broken"];
     else if (!breaks) [sign, text] = this.index === this.last ? ["✗", "web.broken_by_all"] : ["○", "web.whole_run"];
     const clock = say("web.clock", { clock: this.example.scenes[this.index].clock });
     this.status.replaceChildren(
       make("b", { "aria-hidden": "true" }, sign), " ", say(text, values),
       make("small", { class: "faint" }, clock));
-    const kind = { "✓": "good", "✗": "bad", "○": "plain" }[sign];
+    const kind = { "✓": "good", "✗": "bad", "↻": "bad", "○": "plain" }[sign];
     this.root.querySelector(".strip").className = `strip ${kind}`;
   }
 

@@ -47,9 +47,11 @@ function columnHeads(example, width) {
   const heads = [];
   for (let action = 1; action < example.scenes.length; action += 1) {
     const broken = action === example.breaks;
+    const again = example.loop !== null && action > example.loop;
     if (action % every && !broken) continue;
-    const at = { x: (action - 0.5) * width, y: 40, "text-anchor": "middle", class: broken ? "bad" : null };
-    heads.push(draw("text", at, broken ? `✗${width >= 24 ? ` ${action}` : ""}` : String(action)));
+    const at = { x: (action - 0.5) * width, y: 40, "text-anchor": "middle", class: broken || again ? "bad" : null };
+    const sign = broken ? "✗" : again ? "↻" : "";
+    heads.push(draw("text", at, sign && width < 24 ? sign : `${sign} ${action}`.trim()));
   }
   return heads;
 }
