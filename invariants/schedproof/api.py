@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from schedmodel import __version__
+from schedmodel import POLICIES, __version__
+from schedmodel.batch import BATCH_POLICIES
 from schedproof.claims.catalogue import UnknownClaim, applicable, known_names, select
 from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
@@ -24,6 +25,7 @@ from schedproof.reports.places import PlaceError, Wanted, write_all
 from schedproof.search.exhaustive.exhaustive_search import Asked
 from schedproof.search.exhaustive.names import BOTH, EXHAUSTIVE, LIVENESS, RANDOM
 from schedproof.search.exhaustive.scopes import (
+    DEFAULT_BATCH_SCOPE,
     DEFAULT_OPEN_SCOPE,
     DEFAULT_SCOPE,
     Scope,
@@ -205,13 +207,16 @@ def make_plan(asked: dict[str, Any]) -> Plan:
     seed = asked["seed"]
     if seed is None:
         seed = profile.seed if profile.seed is not None else secrets.randbelow(10**6)
+    source = _source(asked)
+    if source.batches:
+        _insist_on_what_batches_have(asked)
     return Plan(
-        source=_source(asked),
-        policies=asked["policy"],
+        source=source,
+        policies=_policies(asked, source),
         claims=() if asked["claims_from"] else tuple(_claims(asked["claims"])),
         searches=_searches(asked),
         asked=Asked(
-            scope=_scope(asked),
+            scope=_scope(asked, source),
             identity=asked["identity"],
             reduce=frozenset(asked["reduce"]),
             all_shortest=asked["all_shortest"],
@@ -226,6 +231,20 @@ def make_plan(asked: dict[str, Any]) -> Plan:
         claim_names=asked["claims"],
         explaining=True,
     )
+
+
+def _policies(asked: dict[str, Any], source: Source) -> tuple[str, ...]:
+    """The policies to check; of those that a scheduler of batches does not know, none."""
+    policies: tuple[str, ...] = asked["policy"]
+    return BATCH_POLICIES if source.batches and policies == tuple(POLICIES) else policies
+
+
+def _insist_on_what_batches_have(asked: dict[str, Any]) -> None:
+    """Raise `UsageError` for options that say nothing of a scheduler of batches."""
+    wrong = [n for n in ("identity", "reduce", "liveness", "seed", "profile") if asked[n]]
+    wrong += ["search"] if asked["search"] not in (None, EXHAUSTIVE) else []
+    if wrong:
+        raise UsageError("usage.not_for_batches", option=f"--{wrong[0]}")
 
 
 def _source(asked: dict[str, Any]) -> Source:
@@ -260,12 +279,17 @@ def _searches(asked: dict[str, Any]) -> tuple[str, ...]:
     return (EXHAUSTIVE, RANDOM) if search == BOTH else (search,)
 
 
-def _scope(asked: dict[str, Any]) -> Scope:
+def _scope(asked: dict[str, Any], source: Source) -> Scope:
     usual = DEFAULT_OPEN_SCOPE if asked["liveness"] else DEFAULT_SCOPE
+    if source.batches:
+        usual = DEFAULT_BATCH_SCOPE
     try:
         scope = load_scope(asked["scope"] or usual)
     except ScopeError as error:
         raise UsageError(error.message_id, **error.values) from None
+    if (scope.limits is not None) is not source.batches:
+        kind = "usage.scope_of_one_at_a_time" if source.batches else "usage.scope_of_batches"
+        raise UsageError(kind, scope=scope.name)
     if scope.active and not asked["liveness"]:
         raise UsageError("usage.scope_is_open", scope=scope.name)
     if asked["liveness"] and not scope.active:

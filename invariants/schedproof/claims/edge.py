@@ -27,6 +27,7 @@ from schedproof.subjects.observation import (
     STORED_FIELDS,
     Answer,
     Observation,
+    Paged,
     Row,
 )
 
@@ -96,7 +97,8 @@ class Edge:
 
     `must_refuse` is the argument for which the chapter refuses an enqueue, None when it is
     valid or the action is another. `clock` is the clock before the action. `some_finished`
-    tells whether any request was finished before it.
+    tells whether any request was finished before it. `paged_before` and `paged_after` are there
+    where blocks have numbers.
     """
 
     action: Action
@@ -113,6 +115,8 @@ class Edge:
     must_refuse: str | None = None
     extras_kept: bool = True
     some_finished: bool = False
+    paged_before: Paged | None = None
+    paged_after: Paged | None = None
 
     @lazily
     def before_by_id(self) -> dict[int, Row]:
@@ -229,6 +233,8 @@ def make_edge(
         must_refuse=must_refuse,
         extras_kept=before.extras == after.extras,
         some_finished=any(row.finished for row in before.rows),
+        paged_before=before.paged,
+        paged_after=after.paged,
     )
 
 

@@ -5,24 +5,30 @@ from __future__ import annotations
 from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
 from schedproof.claims.edge import Breach, Change, Edge, Judged
 from schedproof.subjects.contract import Feature
-from schedproof.subjects.observation import holds_by_state
+from schedproof.subjects.observation import Row, holds_by_state
 
 _NEEDS = needs(Feature.LEDGER)
 
 
 def blocks_are_conserved(edge: Edge) -> Judged:
-    held = sum(row.held_blocks for row in edge.after)
+    held = _held(edge.after)
     if held + edge.free_after == edge.capacity:
         return True if held or edge.free_before != edge.free_after else None
     values = {
         "free_before": edge.free_before,
-        "held_before": sum(row.held_blocks for row in edge.before),
+        "held_before": _held(edge.before),
         "free": edge.free_after,
         "held": held,
         "sum": held + edge.free_after,
         "capacity": edge.capacity,
     }
     return Breach("LEDGER-1", values, ((None, "free_kv_blocks"),))
+
+
+def _held(rows: tuple[Row, ...]) -> int:
+    """Blocks in use: those with numbers count once, whoever shares them."""
+    numbered = {block for row in rows for block in row.block_ids or ()}
+    return len(numbered) + sum(row.held_blocks for row in rows if row.block_ids is None)
 
 
 def free_stays_within_the_pool(edge: Edge) -> Judged:
@@ -43,7 +49,7 @@ def only_the_admitted_hold(change: Change) -> Judged:
     if row.held_blocks and not holds_by_state(row):
         return Breach("LEDGER-3.still_holds", values, guilty)
     granted = change.before.held_blocks if change.before else 0
-    if granted and row.held_blocks and granted != row.held_blocks:
+    if row.block_ids is None and granted and row.held_blocks and granted != row.held_blocks:
         return Breach("LEDGER-3.other_number", {**values, "granted": granted}, guilty)
     return True if row.held_blocks or granted else None
 

@@ -7,11 +7,12 @@ from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
 from schedproof.claims.edge import Breach, Change, Edge, Judged, stored_differences
 from schedproof.subjects.actions import Enqueue
 from schedproof.subjects.contract import Feature
+from schedproof.subjects.observation import holds_by_state
 
 _NEEDS = needs(Feature.LIFECYCLE)
 _ENDED_EARLY = ("aborted", "rejected")
 
-SINGLE_STEP_MOVES = frozenset(
+ONE_UNIT_MOVES = frozenset(
     {
         (State.WAITING, State.DECODE),
         (State.DECODE, State.FINISHED),
@@ -33,7 +34,7 @@ def states_follow_the_table(change: Change) -> Judged:
     values = {"request": after.request_id, "to": after.state.value}
     guilty = ((after.request_id, "status"), (after.request_id, "phase"))
     if before is None:
-        newborn = after.state is State.WAITING
+        newborn = after.state is State.WAITING or after.finish_reason == "rejected"
         return newborn or Breach("LIFE-1.newcomer", values, guilty)
     if before.state is None:
         return None
@@ -41,8 +42,9 @@ def states_follow_the_table(change: Change) -> Judged:
         return True if change.stepped else None
     values["from"] = before.state.value
     if not change.stepped:
-        return Breach("LIFE-1.no_step", values, guilty)
-    legal = (before.state, after.state) in SINGLE_STEP_MOVES
+        aborted = after.finished and after.finish_reason == "aborted"
+        return aborted or Breach("LIFE-1.no_step", values, guilty)
+    legal = (before.state, after.state) in ONE_UNIT_MOVES
     return legal or Breach("LIFE-1.no_edge", values, guilty)
 
 
@@ -90,7 +92,33 @@ def nobody_is_lost(edge: Edge) -> Judged:
         if row.state is None:
             values = {"request": row.request_id, "status": row.status, "phase": row.phase}
             return Breach("LIFE-4.no_state", values, ((row.request_id, "status"),))
+    misplaced = _misplaced(edge)
+    if misplaced is not None:
+        return misplaced
     return True if edge.after or expected else None
+
+
+def _misplaced(edge: Edge) -> Breach | None:
+    """Who is not in the one queue in which its state says that it is, where queues are seen."""
+    paged = edge.paged_after
+    if paged is None:
+        return None
+    queues = {"running": paged.running, "waiting": paged.waiting}
+    shown = {row.request_id for row in edge.after}
+    for row in edge.after:
+        for name, queue in queues.items():
+            right = 0 if row.finished else int(holds_by_state(row) == (name == "running"))
+            times = queue.count(row.request_id)
+            if times != right:
+                values = {"request": row.request_id, "status": row.status, "queue": name}
+                text = "LIFE-4.not_queued" if times < right else "LIFE-4.queued"
+                return Breach(text, {**values, "times": times}, ((row.request_id, "status"),))
+    for name, queue in queues.items():
+        for request_id in queue:
+            if request_id not in shown:
+                values = {"request": request_id, "queue": name}
+                return Breach("LIFE-4.stray", values, ((request_id, "status"),))
+    return None
 
 
 CLAIMS = (
@@ -101,7 +129,7 @@ CLAIMS = (
         Over.CHANGE,
         states_follow_the_table,
         "chapter, step 2; vllm-project/vllm#23347",
-        needs(Feature.LIFECYCLE, Feature.SINGLE_STEP),
+        needs(Feature.LIFECYCLE, Feature.ONE_UNIT),
     ),
     Claim(
         "LIFE-2",

@@ -15,12 +15,16 @@ from schedproof.subjects.observation import Observation, Row
 def fitting(observation: Observation) -> list[Row]:
     """Unfinished requests that fit the pool when they are alone in it."""
     rows = observation.rows
-    return [r for r in rows if not r.done and r.required_blocks <= observation.capacity]
+    return [r for r in rows if _is_open(r) and r.required_blocks <= observation.capacity]
 
 
 def drain_bound(observation: Observation) -> int:
-    """Steps within which a single-step scheduler serves all that fits: one for each unit."""
-    return _work(observation.rows, observation.capacity)
+    """Steps within which all that fits is served: one for each unit of work.
+
+    Where prefills are repeated there may be one before each token, so twice as many.
+    """
+    times = 1 if observation.paged is None else 2
+    return times * _work(observation.rows, observation.capacity)
 
 
 def step_drains(edge: Edge) -> bool:
@@ -36,7 +40,12 @@ def step_drains(edge: Edge) -> bool:
 
 
 def _work(rows: Iterable[Row], capacity: int) -> int:
-    return sum(r.remaining for r in rows if not r.done and r.required_blocks <= capacity)
+    return sum(r.remaining for r in rows if _is_open(r) and r.required_blocks <= capacity)
+
+
+def _is_open(row: Row) -> bool:
+    """Whether there is work left, and nobody ended it early."""
+    return not row.done and not row.finished
 
 
 def all_that_fits_finishes(run: Run) -> Judged:

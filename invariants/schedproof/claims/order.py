@@ -49,9 +49,9 @@ def idle_only_when_nobody_can(edge: Edge) -> Judged:
 
 def fitting_work_is_served(edge: Edge) -> Judged:
     if not edge.stepped or edge.served:
-        return None
+        return True if edge.paged_after is not None and edge.served else None
     for row in edge.before:
-        if not row.done and row.required_blocks <= edge.capacity:
+        if not row.done and not row.finished and row.required_blocks <= edge.capacity:
             values = {
                 "request": row.request_id,
                 "needs": row.required_blocks,
@@ -87,6 +87,6 @@ CLAIMS = (
         Over.STEP,
         fitting_work_is_served,
         "deepspeedai/DeepSpeed-MII#274, vllm-project/vllm#35541",
-        _NEEDS,
+        needs(Feature.LEDGER, Feature.LIFECYCLE),
     ),
 )

@@ -24,8 +24,13 @@ def progress_is_never_lost(change: Change) -> Judged:
     }
     if after.generated_len < before.generated_len:
         return Breach("PROGRESS-1.tokens", values, ((after.request_id, "generated_len"),))
-    if before.phase == "decode" and after.phase != "decode":
+    recomputes = before.computed_len is not None and change.victim
+    if before.phase == "decode" and after.phase != "decode" and not recomputes:
         return Breach("PROGRESS-1.phase", values, ((after.request_id, "phase"),))
+    if (after.computed_len or 0) < (before.computed_len or 0) and not change.victim:
+        computed = {"request": after.request_id, "before": before.computed_len}
+        computed["after"] = after.computed_len
+        return Breach("PROGRESS-1.computed", computed, ((after.request_id, "computed_len"),))
     return True if before.phase == "decode" else None
 
 
@@ -33,7 +38,10 @@ def preemption_keeps_the_rest(change: Change) -> Judged:
     before, after = change.before, change.after
     if not change.victim or before is None or after is None:
         return None
-    lost = tuple(n for n in stored_differences(before, after) if n not in PREEMPTION_MAY_CHANGE)
+    may_change = PREEMPTION_MAY_CHANGE
+    if before.computed_len is not None:
+        may_change |= {"phase"}  # its prefill is repeated
+    lost = tuple(n for n in stored_differences(before, after) if n not in may_change)
     values = {"request": before.request_id, "fields": ", ".join(lost)}
     if lost:
         values["changes"] = "; ".join(_change_of(name, before, after) for name in lost)
@@ -59,7 +67,8 @@ def only_the_chosen_advance(change: Change) -> Judged:
     values = {"request": after.request_id, "tokens": tokens, "ran": change.ran or ""}
     guilty = ((after.request_id, "generated_len"), (after.request_id, "phase"))
     if change.ran is None:
-        if tokens or before.phase != after.phase:
+        repeats = before.computed_len is not None and change.victim
+        if tokens or (before.phase != after.phase and not repeats):
             return Breach("PROGRESS-3.not_chosen", values, guilty)
         return True if change.served else None
     units_right = (tokens, prefilled) == ((0, True) if before.phase == "prefill" else (1, False))
@@ -73,6 +82,10 @@ def resume_goes_on(change: Change) -> Judged:
     if change.ran is None:
         return None
     expected = (0 if before.phase == "prefill" else 1) + before.generated_len
+    if after.computed_len not in (None, after.total_len):
+        short = {"request": after.request_id, "computed": after.computed_len}
+        short["total"] = after.total_len
+        return Breach("PROGRESS-4.hole", short, ((after.request_id, "computed_len"),))
     if (change.ran, after.phase, after.generated_len) == (before.phase, "decode", expected):
         return True
     values = {
@@ -113,7 +126,7 @@ CLAIMS = (
         Over.CHANGE,
         preemption_keeps_the_rest,
         "chapter, step 4, TODO 3; vllm-project/vllm#48245",
-        needs(Feature.LIFECYCLE, Feature.ADMISSION_PREEMPTION),
+        needs(Feature.LIFECYCLE),
     ),
     Claim(
         "PROGRESS-3",
@@ -122,7 +135,7 @@ CLAIMS = (
         Over.CHANGE,
         only_the_chosen_advance,
         "chapter, step 2",
-        needs(Feature.LIFECYCLE, Feature.SINGLE_STEP),
+        needs(Feature.LIFECYCLE, Feature.ONE_UNIT),
     ),
     Claim(
         "PROGRESS-4",
@@ -131,7 +144,7 @@ CLAIMS = (
         Over.CHANGE,
         resume_goes_on,
         "chapter, step 2; vllm-project/vllm#42043",
-        needs(Feature.LIFECYCLE, Feature.SINGLE_STEP),
+        needs(Feature.LIFECYCLE, Feature.ONE_UNIT),
     ),
     Claim(
         "PREEMPT-1",

@@ -70,7 +70,7 @@ def made_plain(
 
 
 def _config(example: Counterexample) -> Config:
-    return Config(example.policy, example.blocks, example.aging_interval)
+    return Config(example.policy, example.blocks, example.aging_interval, example.limits)
 
 
 def _evidence(example: Counterexample, start: StartSubject, claim: Claim) -> Evidence:

@@ -21,6 +21,7 @@ from schedproof.claims.catalogue import UnknownClaim, known_names, select
 from schedproof.claims.claim import Claim
 from schedproof.claims.own import OwnClaim, Words, claims_of
 from schedproof.search import isolation
+from schedproof.search.exhaustive.batch_exhaustive import search_batches
 from schedproof.search.exhaustive.bfs import peak_mib
 from schedproof.search.exhaustive.exhaustive_search import Asked, search_exhaustively
 from schedproof.search.exhaustive.liveness import search_liveness
@@ -33,7 +34,6 @@ from schedproof.search.profiles import Bounds, Profile
 from schedproof.search.random_search import search_randomly
 from schedproof.search.results import RunResult, Trouble, Verdict
 from schedproof.search.summing_up import trouble_of
-from schedproof.subjects.chapter import ChapterSubject
 from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
 from schedproof.subjects.load_errors import SubjectLoadError, TargetError
 from schedproof.subjects.loading import TODO_NUMBERS, load_module
@@ -74,7 +74,8 @@ class Plan:
         """The set-up of one policy's scheduler."""
         if search == RANDOM:
             return Config(policy, self.bounds.blocks, self.aging_interval)
-        return Config(policy, self.asked.scope.blocks, self.asked.scope.aging_interval)
+        scope = self.asked.scope
+        return Config(policy, scope.blocks, scope.aging_interval, scope.limits)
 
     def jobs(self) -> list[tuple[str, str]]:
         """One (search, policy) for each child."""
@@ -178,15 +179,15 @@ def _cannot_be_made(plan: Plan, loaded: Loaded, channel: Channel) -> Trouble | N
     return None
 
 
-def _start(loaded: Loaded, channel: Channel, config: Config) -> ChapterSubject:
-    return ChapterSubject(loaded.make, config, loaded.strict_types, channel)
+def _start(loaded: Loaded, channel: Channel, config: Config) -> Any:
+    return loaded.subject(loaded.make, config, loaded.strict_types, channel)
 
 
-def starter(loaded: Loaded, channel: Channel) -> Callable[[Config], ChapterSubject]:
+def starter(loaded: Loaded, channel: Channel) -> Callable[[Config], Any]:
     """Makes subjects; those of one configuration share their table of rows."""
-    first: dict[Config, ChapterSubject] = {}
+    first: dict[Config, Any] = {}
 
-    def start(config: Config) -> ChapterSubject:
+    def start(config: Config) -> Any:
         known = first.get(config)
         if known is not None:
             return known.fresh()
@@ -216,7 +217,7 @@ def _searched(
     plan: Plan,
     search: str,
     config: Config,
-    start: Callable[[Config], ChapterSubject],
+    start: Callable[[Config], Any],
     channel: Channel,
 ) -> RunResult:
     if search == RANDOM:
@@ -230,6 +231,8 @@ def _searched(
         scope = plan.asked.scope
         return search_liveness(start, config, scope, channel, plan.claims, memory)
     asked = replace(plan.asked, memory_mib=memory)
+    if plan.source.batches:
+        return search_batches(start, config, plan.claims, asked, channel)
     return search_exhaustively(start, config, plan.claims, asked, channel)
 
 

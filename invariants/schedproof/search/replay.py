@@ -20,11 +20,11 @@ from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
 from schedproof.claims.run import StartSubject
 from schedproof.search.frames import Frame, frame_after
-from schedproof.search.results import Counterexample, Moment, TrailStep
+from schedproof.search.results import Counterexample, Moment, Part, TrailStep
 from schedproof.search.session import ClaimBroken, Session, Violation
 from schedproof.subjects.actions import Action, to_json
 from schedproof.subjects.contract import Config, SubjectError
-from schedproof.subjects.observation import STORED_FIELDS, Answer, Observation, Row
+from schedproof.subjects.observation import STORED_FIELDS, Answer, Observation, Row, Span
 
 REPEATS = 8
 
@@ -131,6 +131,7 @@ def counterexample(
         before=None if judged_run else _moment(before),
         after=None if judged_run else _moment(seen),
         frames=tuple(frames),
+        limits=violation.config.limits,
     )
 
 
@@ -139,6 +140,8 @@ def _trail_step(before: Observation, answer: Answer, after: Observation) -> Trai
     pairs = [(known.get(row.request_id), row) for row in after.rows]
     victims = tuple(row.request_id for old, row in pairs if old and old.admitted and _gave_way(row))
     step = TrailStep(after.free, preempted=victims, refused=answer.accepted is False)
+    if after.paged is not None:
+        return _batch_step(step, before, answer, pairs)
     if not answer.batch:
         return step
     span = answer.batch[0]
@@ -151,6 +154,36 @@ def _trail_step(before: Observation, answer: Answer, after: Observation) -> Trai
         generated=new.generated_len if new else None,
         admitted=bool(old and not old.admitted),
         finished=bool(new and new.finished),
+    )
+
+
+def _batch_step(
+    step: TrailStep, before: Observation, answer: Answer, pairs: list[tuple[Row | None, Row]]
+) -> TrailStep:
+    """What an action did to a scheduler of batches."""
+    by_id = {new.request_id: (old, new) for old, new in pairs}
+    parts = tuple(_part(span, *by_id.get(span.request_id, (None, None))) for span in answer.batch)
+    rejected: Any = answer.rejected
+    aborted = [old for old, new in pairs if old and new.finished and not old.finished]
+    freed = None
+    if not answer.batch and answer.accepted is None and aborted:
+        freed = step.free - before.free
+    return replace(step, parts=parts, rejected=rejected, freed=freed)
+
+
+def _part(span: Span, old: Row | None, new: Row | None) -> Part:
+    part = Part(span.request_id, span.phase, span.start or 0, span.end or 0)
+    if old is None or new is None:
+        return part
+    admitted = not old.admitted
+    grew = 0 if admitted or new.finished else new.held_blocks - old.held_blocks
+    return replace(
+        part,
+        generated=new.generated_len,
+        admitted=admitted,
+        resumed=admitted and old.preemptions > 0,
+        grew=max(0, grew),
+        finished=new.finished,
     )
 
 
@@ -172,7 +205,12 @@ def _gave_way(row: Row) -> bool:
 
 def _moment(seen: Observation) -> Moment:
     held = sum(row.held_blocks for row in seen.rows)
-    return Moment(seen.clock, seen.free, held, _requests(seen))
+    paged = seen.paged
+    shown = paged and {
+        name: list(getattr(paged, name))
+        for name in ("free_ids", "references", "running", "waiting")
+    }
+    return Moment(seen.clock, seen.free, held, _requests(seen), shown)
 
 
 def _requests(seen: Observation) -> dict[str, dict[str, Any]]:
@@ -183,7 +221,22 @@ def _requests(seen: Observation) -> dict[str, dict[str, Any]]:
             **{name: plain(getattr(row, name)) for name in STORED_FIELDS},
             **{name: plain(value) for name, value in row.extra},
         }
+        if row.block_ids is None
+        else _fields_in_batches(row)
         for row in seen.rows
+    }
+
+
+def _fields_in_batches(row: Row) -> dict[str, Any]:
+    """The fields of a request in a scheduler of batches: those that it has."""
+    stored = {name: plain(getattr(row, name)) for name in STORED_FIELDS}
+    extra = {n: plain(list(v) if isinstance(v, tuple) else v) for n, v in row.extra}
+    return {
+        "state": None if row.state is None else row.state.value,
+        **{name: value for name, value in stored.items() if value is not None},
+        "computed_len": row.computed_len,
+        "block_ids": list(row.block_ids or ()),
+        **extra,
     }
 
 

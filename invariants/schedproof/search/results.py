@@ -17,6 +17,7 @@ from typing import Any
 
 from schedproof.search.evidence import Evidence
 from schedproof.search.frames import Frame
+from schedproof.subjects.contract import Limits
 
 
 class Verdict(str, Enum):
@@ -73,13 +74,32 @@ class ClaimResult:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What a step of a scheduler of batches did for one request: tokens `start` up to `end`.
+
+    `grew` is the number of blocks that it took beyond those of its admission.
+    """
+
+    request: int
+    ran: str
+    start: int
+    end: int
+    generated: int | None = None
+    admitted: bool = False
+    resumed: bool = False
+    grew: int = 0
+    finished: bool = False
+
+
+@dataclass(frozen=True)
 class TrailStep:
     """What one action of a counterexample did, for the numbered list.
 
     `free` blocks afterwards; `served` the id that a step served, with `ran` ("prefill" or
     "decode") and `generated` tokens so far; `finished` whether it ended; `preempted` the ids
     that gave way; `admitted` whether the served one was admitted in this step; `refused`
-    whether an enqueue was.
+    whether an enqueue was. Of a scheduler of batches also the `parts` of a step, why an enqueue
+    was `rejected` (of what too much, how much, the limit), and what an abort `freed`.
     """
 
     free: int
@@ -90,19 +110,33 @@ class TrailStep:
     finished: bool = False
     preempted: tuple[int, ...] = ()
     refused: bool = False
+    parts: tuple[Part, ...] = ()
+    rejected: tuple[str, int, int] | None = None
+    freed: int | None = None
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> TrailStep:
+        """The step that `asdict` wrote, also after a trip through JSON text."""
+        made = _tupled(record, "preempted")
+        made["parts"] = tuple(Part(**part) for part in record["parts"])
+        rejected = record["rejected"]
+        made["rejected"] = rejected and (rejected[0], rejected[1], rejected[2])
+        return cls(**made)
 
 
 @dataclass(frozen=True)
 class Moment:
     """The state beside the breaking action: pool, clock, and the requests by id.
 
-    `requests` maps an id (as text) to the stored fields of `STORED_FIELDS` and `state`.
+    `requests` maps an id (as text) to the stored fields of `STORED_FIELDS` and `state`. `paged`
+    names the free blocks, the holders counted of each block, and who stands in which queue.
     """
 
     clock: int
     free: int
     held: int
     requests: dict[str, dict[str, Any]]
+    paged: dict[str, list[int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,7 +148,7 @@ class Counterexample:
     are (request id or None, field) pairs. `before` and `after` are None for claims about
     whole runs. `frames` are the states along the way: the start, then one after each action.
     `evidence` is what was found out about it, None where nobody asked; `kept_as` the id of the
-    trace that was kept of it, None where none was.
+    trace that was kept of it, None where none was. `limits` are those of a scheduler of batches.
     """
 
     claim: str
@@ -134,6 +168,7 @@ class Counterexample:
     frames: tuple[Frame, ...] = ()
     evidence: Evidence | None = None
     kept_as: str | None = None
+    limits: Limits | None = None
 
     @property
     def length(self) -> int:
@@ -223,7 +258,8 @@ def counterexample_from_json(record: dict[str, Any]) -> Counterexample:
     """The counterexample that `asdict` wrote, also after a trip through JSON text."""
     made = _tupled(record, "also_broken", "actions")
     made["guilty"] = tuple((pair[0], pair[1]) for pair in record["guilty"])
-    made["trail"] = tuple(TrailStep(**_tupled(step, "preempted")) for step in record["trail"])
+    made["trail"] = tuple(map(TrailStep.from_json, record["trail"]))
+    made["limits"] = Limits(*record["limits"]) if record["limits"] else None
     for name in ("before", "after"):
         made[name] = Moment(**record[name]) if record[name] else None
     made["frames"] = tuple(map(Frame.from_json, record["frames"]))

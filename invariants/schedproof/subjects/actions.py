@@ -2,12 +2,12 @@
 
 Rules. An action is a small immutable value with one JSON form, `{"op": ..., "args": ...}`,
 which is what traces, counterexamples and replays are written in. An enqueue always names
-all eight arguments, so that a trace never depends on somebody's defaults.
+all the arguments that its scheduler has, so that a trace never depends on somebody's defaults.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -33,6 +33,37 @@ class Enqueue:
         return self.__dict__
 
 
+@dataclass(frozen=True)
+class BatchEnqueue(Enqueue):
+    """The same for a scheduler of batches, which knows four of the arguments only."""
+
+    def arguments(self) -> dict[str, Any]:
+        """The four arguments by name."""
+        return {name: getattr(self, name) for name in BATCH_ARGUMENTS}
+
+
+@dataclass(frozen=True)
+class EngineEnqueue(BatchEnqueue):
+    """The same for an engine, which is given the prompt itself and not only its length."""
+
+    token_ids: Any = ()
+
+    @classmethod
+    def of(
+        cls, request_id: int, token_ids: Iterable[int], max_new_tokens: int, priority: int = 0
+    ) -> EngineEnqueue:
+        """The enqueue of a prompt; its length follows from it."""
+        tokens = tuple(token_ids)
+        return cls(request_id, len(tokens), max_new_tokens, priority, token_ids=tokens)
+
+    def arguments(self) -> dict[str, Any]:
+        """The prompt instead of its length, and the rest by name."""
+        names = ("request_id", "max_new_tokens", "priority")
+        known = {name: getattr(self, name) for name in names}
+        return {**known, "token_ids": list(self.token_ids)}
+
+
+BATCH_ARGUMENTS = ("request_id", "prompt_len", "max_new_tokens", "priority")
 ENQUEUE_ARGUMENTS = tuple(field.name for field in fields(Enqueue))
 
 
@@ -68,12 +99,18 @@ _KINDS: dict[str, type[Action]] = {
     "deliver": Deliver,
     "abort": Abort,
 }
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+_NAMES = {
+    **{kind: name for name, kind in _KINDS.items()},
+    BatchEnqueue: "enqueue",
+    EngineEnqueue: "enqueue",
+}
 
 
 def to_json(action: Action) -> dict[str, Any]:
     """The JSON form of an action; `args` is left out where there are none."""
     args = {field.name: getattr(action, field.name) for field in fields(action)}
+    if isinstance(action, BatchEnqueue):
+        args = action.arguments()
     record: dict[str, Any] = {"op": _NAMES[type(action)]}
     return {**record, "args": args} if args else record
 
@@ -83,7 +120,10 @@ def from_json(record: Mapping[str, Any]) -> Action:
     op = record.get("op")
     if op not in _KINDS:
         raise ValueError(f"op must be one of {', '.join(_KINDS)}, got {op!r}")
+    args = record.get("args", {})
     try:
-        return _KINDS[op](**record.get("args", {}))
+        if op == "enqueue" and "token_ids" in args:
+            return EngineEnqueue.of(**args)
+        return _KINDS[op](**args)
     except TypeError as error:
         raise ValueError(f"{op} does not take these args: {error}") from None

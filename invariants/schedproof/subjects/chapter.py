@@ -26,7 +26,13 @@ from schedmodel.lifecycle import State
 from schedmodel.request import FIELDS, RequestState, state_of
 from schedmodel.scheduler import DecodeSchedulerSim
 from schedproof.subjects.actions import Action, Enqueue, Step
-from schedproof.subjects.contract import Config, Feature, PolicyRefused, SubjectError
+from schedproof.subjects.contract import (
+    OF_BATCHES,
+    Config,
+    Feature,
+    PolicyRefused,
+    SubjectError,
+)
 from schedproof.subjects.freezing import ATOMS as ATOMS
 from schedproof.subjects.freezing import can_be_hashed, frozen, stored
 from schedproof.subjects.observation import (
@@ -39,7 +45,9 @@ from schedproof.subjects.observation import (
     make_row,
 )
 
-CHAPTER_FEATURES = frozenset(Feature) - {Feature.STRICT_TYPES, Feature.ENDLESS_ARRIVALS}
+CHAPTER_FEATURES = (
+    frozenset(Feature) - OF_BATCHES - {Feature.STRICT_TYPES, Feature.ENDLESS_ARRIVALS}
+)
 ATTRIBUTES = ("queue", "timeline", "clock", "free_kv_blocks")
 _NO_NUMBERS = ("phase", "cache_hit", "admitted", "preemptible", "status")
 _NUMBERS = tuple(name for name in FIELDS if name not in _NO_NUMBERS)

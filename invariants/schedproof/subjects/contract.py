@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from schedmodel.policy import Policy, make_policy
 from schedproof.subjects.actions import Action, Enqueue
@@ -36,6 +36,18 @@ class Feature(str, Enum):
     SINGLE_STEP = "single_step"  # serves at most one request by one unit in a step
     ADMISSION_PREEMPTION = "admission_preemption"  # preempts only to admit a challenger
     REFERENCE_ORDER = "reference_order"  # promises the chapter's exact rules
+    ONE_UNIT = "one_unit"  # serves a request by one whole prefill or one token in a step
+    BLOCK_IDS = "block_ids"  # numbers its blocks, and counts who holds each
+    BATCH_LIMITS = "batch_limits"  # declares how many requests and tokens a step may have
+    GROWTH_PREEMPTION = "growth_preemption"  # preempts so that a running request can grow
+    REJECTION = "rejection"  # rejects what can never fit, with a reason
+    DECLARED_ORDER = "declared_order"  # declares who comes before whom, and keeps to it
+    EVERY_TURN = "every_turn"  # serves every running request in every step that has room
+    ABORT = "abort"  # can be told to withdraw a request
+    FORWARD_PASS = "forward_pass"  # says which blocks hold what a step attends to
+    TOKENS = "tokens"  # shows the tokens that it generated
+    COUNTERS = "counters"  # keeps counts of tokens that can be read
+    STEP_BOUNDS = "step_bounds"  # declares how long it may go on without a token
     STRICT_TYPES = "strict_types"  # refuses wrong types as well as wrong values
     DRAIN_BOUND = "drain_bound"  # declares within how many steps it drains
     ENDLESS_ARRIVALS = "endless_arrivals"  # is led through endless arrivals, by one search only
@@ -43,13 +55,39 @@ class Feature(str, Enum):
     __str__ = str.__str__
 
 
+OF_BATCHES = frozenset(
+    {
+        Feature.BLOCK_IDS,
+        Feature.BATCH_LIMITS,
+        Feature.GROWTH_PREEMPTION,
+        Feature.REJECTION,
+        Feature.DECLARED_ORDER,
+        Feature.EVERY_TURN,
+        Feature.ABORT,
+    }
+)
+"""What only schedulers of batches have."""
+
+
+class Limits(NamedTuple):
+    """What a scheduler of batches is set up with: tokens in a block, and limits of a step."""
+
+    block_size: int = 2
+    max_num_seqs: int = 3
+    max_num_batched_tokens: int = 6
+
+
 @dataclass(frozen=True)
 class Config:
-    """How a scheduler is set up. `blocks` is the capacity in KV blocks."""
+    """How a scheduler is set up. `blocks` is the capacity in KV blocks.
+
+    `limits` are for schedulers of batches.
+    """
 
     policy: str = "fixed_priority"
     blocks: int = 3
     aging_interval: int = 2
+    limits: Limits | None = None
 
     def rules(self) -> Policy:
         """The policy's own definition of order and urgency."""

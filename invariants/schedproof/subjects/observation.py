@@ -30,6 +30,8 @@ class Row:
     accepted requests from 0. `advanced` tells whether the request has been served since
     its last preemption (True before the first one). `extra` holds every further attribute
     as (name, value). `raw` are all values as they were read, `names` their names.
+    `computed_len` is the number of tokens that lie in its blocks, `block_ids` are the blocks by
+    number, where they have one.
     """
 
     request_id: int
@@ -59,6 +61,8 @@ class Row:
     remaining: int
     finished: bool
     shown: bool
+    computed_len: int | None = None
+    block_ids: tuple[int, ...] | None = None
 
 
 def make_row(names: tuple[str, ...], raw: tuple[Any, ...], **stored: Any) -> Row:
@@ -112,19 +116,116 @@ MISSING = "<missing>"
 class Span(NamedTuple):
     """One request's part in a batch: what ran (prefill or decode) and by how many units.
 
-    A unit is one whole prefill, or one token.
+    A unit is one whole prefill, or one token. Where tokens are counted, they are those from
+    `start` up to `end`, not included.
     """
 
     request_id: int
     phase: str
     units: int = 1
+    start: int | None = None
+    end: int | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that are computed; 0 where they are not counted."""
+        return 0 if self.start is None or self.end is None else self.end - self.start
+
+
+class Foreign(NamedTuple):
+    """A position that a request attends to, and that does not hold its own prefix.
+
+    `kind` is foreign (it holds what `writer` computed at its position `written`), empty (nobody
+    wrote it), no_block (the request has no block for it) or past_end (the request has no such
+    token).
+    """
+
+    kind: str
+    request_id: int
+    position: int
+    block: int | None = None
+    offset: int | None = None
+    writer: int | None = None
+    written: int | None = None
+
+
+class Strayed(NamedTuple):
+    """An output token that is not the one which follows from what came before it.
+
+    `kind` is other, too_many or too_few; `index` from 0.
+    """
+
+    kind: str
+    request_id: int
+    index: int
+    got: int | None
+    wanted: int | None
+
+
+class Raised(NamedTuple):
+    """A call that did not come back with an answer; `type` is "" where it did not come back."""
+
+    call: str
+    type: str
+    text: str
+    file: str
+    line: int
+    function: str
+    source: str
+
+
+class Miscount(NamedTuple):
+    """A count of tokens that cannot be: it is below zero or above `limit`."""
+
+    request_id: int
+    name: str
+    value: int
+    limit: int
+
+
+class Ran(NamedTuple):
+    """What came of executing an engine's step, beside the state after it.
+
+    `attended` positions were read; the next four are what was wrong, None where nothing was.
+    `since_token` steps, this one included, have emitted no token, of at most `since_token_max`;
+    `idle` steps in a row ran nothing, of at most `idle_max`.
+    """
+
+    attended: int = 0
+    foreign: Foreign | None = None
+    strayed: Strayed | None = None
+    raised: Raised | None = None
+    miscount: Miscount | None = None
+    since_token: int = 0
+    since_token_max: int = 0
+    idle: int = 0
+    idle_max: int = 0
+
+
+class Paged(NamedTuple):
+    """What a scheduler of batches over numbered blocks shows of itself besides.
+
+    `references` counts the holders of each block, as the scheduler does; `free_ids` are the
+    blocks that it may hand out; `running` and `waiting` are the ids in its two queues, in order.
+    `seats_per_step` says that the limit of requests is for one step, and not for all that run.
+    """
+
+    block_size: int
+    max_num_seqs: int
+    max_num_batched_tokens: int
+    references: tuple[int, ...]
+    free_ids: tuple[int, ...]
+    running: tuple[int, ...]
+    waiting: tuple[int, ...]
+    seats_per_step: bool = False
 
 
 class Observation(NamedTuple):
     """A scheduler at one moment. `rows` in queue order; `logged` is the number of events.
 
     `extras` holds the scheduler's further attributes as (name, value). `in_flight` are the
-    batches that were decided and not yet delivered, oldest first.
+    batches that were decided and not yet delivered, oldest first. `paged` is there where
+    blocks have numbers.
     """
 
     clock: int
@@ -134,6 +235,7 @@ class Observation(NamedTuple):
     logged: int
     extras: tuple[tuple[str, Any], ...] = ()
     in_flight: tuple[tuple[Span, ...], ...] = ()
+    paged: Paged | None = None
 
 
 class Answer(NamedTuple):
@@ -143,7 +245,9 @@ class Answer(NamedTuple):
     a step served, in order; empty when nobody. `preempted` are the ids it says it
     preempted. `event` is the report of a step, its values in the order of `EVENT_KEYS`,
     where the scheduler makes one. `log_kept` tells whether the log grew by exactly this
-    report and is otherwise as it was.
+    report and is otherwise as it was. `rejected` is why an accepted request is not served, where
+    it was rejected on the spot: (of what it needs too much, how much, the limit). `ran` is what
+    came of a step of an engine whose forward pass was played.
     """
 
     accepted: bool | None = None
@@ -152,3 +256,5 @@ class Answer(NamedTuple):
     preempted: tuple[Any, ...] = ()
     event: tuple[Any, ...] | None = None
     log_kept: bool = True
+    rejected: tuple[Any, ...] | None = None
+    ran: Ran | None = None

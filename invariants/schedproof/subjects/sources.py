@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from schedmodel import DecodeSchedulerSim
-from schedproof.subjects.chapter import MakeScheduler, from_class
+from schedmodel.batch import BatchScheduler
+from schedproof.subjects.batch import BatchSubject, from_batch_class
+from schedproof.subjects.chapter import ChapterSubject, MakeScheduler, from_class
 from schedproof.subjects.contract import Config
 from schedproof.subjects.fingerprint import fingerprint_of, fingerprint_of_ours
 from schedproof.subjects.load_errors import TargetError
@@ -24,6 +26,8 @@ from schedproof.subjects.loading import Note, load_callable, load_class, open_to
 BUILT_IN = "schedmodel:DecodeSchedulerSim"
 OURS = "model"
 """What the built-in model is called where somebody has to name it."""
+OUR_BATCHES = "model:batch"
+"""What the built-in scheduler of batches is called."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class Loaded:
     """A scheduler ready to be made. `todos` are the exercise's methods still open in it.
 
     `strict_types` tells that wrong types must be refused: only our own model promises that.
-    `fingerprint` stands for the source, None where that cannot be found.
+    `fingerprint` stands for the source, None where that cannot be found; `subject` is the kind of
+    subject that it is judged as.
     """
 
     make: MakeScheduler
@@ -39,6 +44,7 @@ class Loaded:
     todos: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     fingerprint: str | None = None
+    subject: Callable[..., Any] = ChapterSubject
 
 
 Before = Callable[[str], None]
@@ -46,10 +52,14 @@ Before = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Source:
-    """A scheduler's name, and how to load it; `load` is told what runs next."""
+    """A scheduler's name, and how to load it; `load` is told what runs next.
+
+    `batches` tells that it schedules batches and is no scheduler of the chapter's shape.
+    """
 
     name: str
     load: Callable[[Before], Loaded]
+    batches: bool = False
 
 
 def source_of(
@@ -63,14 +73,22 @@ def source_of(
     """
     if factory is not None:
         return _of_factory(factory, cell)
-    if cell is not None and (target in (None, OURS) or isinstance(target, type)):
+    if cell is not None and (target in (None, OURS, OUR_BATCHES) or isinstance(target, type)):
         where = target.__qualname__ if isinstance(target, type) else BUILT_IN
         raise TargetError("target.cell_without_notebook", where=where, cell=str(cell))
+    if target == OUR_BATCHES:
+        return Source(OUR_BATCHES, lambda _before: loaded_batches(BatchScheduler), batches=True)
     if target is None or target == OURS:
         return Source(BUILT_IN, lambda _before: _loaded(DecodeSchedulerSim, ()))
     if isinstance(target, type):
         return Source(target.__qualname__, lambda _before: _loaded(target, ()))
     return _of_target(target, cell)
+
+
+def loaded_batches(scheduler_class: type[Any], fingerprint: str | None = None) -> Loaded:
+    """A scheduler of batches, ready to be made."""
+    make = from_batch_class(scheduler_class)
+    return Loaded(make, strict_types=True, fingerprint=fingerprint, subject=BatchSubject)
 
 
 def _of_target(text: str, cell: int | None) -> Source:

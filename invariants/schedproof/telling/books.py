@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schedproof.search.results import Counterexample, Moment
+from schedproof.telling.batches import blocks_text
 from schedproof.telling.messages import Say, join
 
 TOLD_BY_BOOKS = frozenset({"LEDGER-1", "LEDGER-2"})
@@ -45,15 +46,25 @@ class Flow:
 def books_of(say: Say, example: Counterexample) -> tuple[Sum, ...]:
     """The lines of the books; none unless the free blocks are what is wrong."""
     before, after = example.before, example.after
-    if before is None or after is None or example.claim not in TOLD_BY_BOOKS:
+    if before is None or after is None:
         return ()
+    if example.claim not in TOLD_BY_BOOKS:
+        return _rows_of_blocks(say, before, after)
     off = after.free + after.held - example.blocks
     wrong = f"✗   {_difference(say, off)}" if off else "✗"
     lines = (
         Sum(say("ledger.before"), _sum(say, before), "✓"),
         Sum(say("ledger.after"), _sum(say, after), wrong, guilty=True),
     )
-    return lines + _should_be(say, example, before, after)
+    return lines + _should_be(say, example, before, after) + _rows_of_blocks(say, before, after)
+
+
+def _rows_of_blocks(say: Say, before: Moment, after: Moment) -> tuple[Sum, ...]:
+    """Whose each block is, before and after, where blocks have numbers."""
+    if after.paged is None:
+        return ()
+    first, second = blocks_text(say, before), blocks_text(say, after)
+    return Sum(say("ledger.before"), first), Sum(say("ledger.after"), second)
 
 
 def _sum(say: Say, moment: Moment) -> str:
@@ -88,7 +99,7 @@ def _should_be(say: Say, example: Counterexample, before: Moment, after: Moment)
 def flow_of(example: Counterexample, before: Moment) -> Flow | None:
     """What the last action should have moved; None unless it is a step that moved blocks."""
     step = example.trail[-1]
-    if example.actions[-1]["op"] != "step":
+    if example.actions[-1]["op"] != "step" or example.limits is not None:
         return None
     back = [(i, _held(before, i)) for i in step.preempted]
     taken: list[tuple[int, int]] = []

@@ -24,6 +24,7 @@ _KEEPS = frozenset(
 _NEVER_PREEMPTED = frozenset("VICTIM-2 VICTIM-3 VICTIM-4 VICTIM-6 VICTIM-6.many".split())
 _ALWAYS_SHOWN = {"PROGRESS-2": ("phase", "generated_len", "held_blocks")}
 _NOT_SHOWN = frozenset({"request_id", "state", "wait_steps"})
+_OF_POOLS = ("free_ids", "references")
 _WRONG = "✗"
 
 Request = dict[str, Any]
@@ -86,15 +87,23 @@ def _pool_rows(
 ) -> list[Difference]:
     """Rows for the scheduler's own numbers, unless the books tell them."""
     guilty = [name for request_id, name in example.guilty if request_id is None]
-    rows: list[tuple[str, int, int]] = []
+    rows: list[tuple[str, Any, Any]] = []
     if "free_kv_blocks" in guilty and example.claim not in TOLD_BY_BOOKS:
         rows.append(("free_kv_blocks", before.free, after.free))
     if "clock" in guilty:
         rows.append(("clock", before.clock, after.clock))
+    rows += [(name, *_paged(name, before, after)) for name in _OF_POOLS if name in guilty]
     return [
         Difference("", say(f"field.{name}"), str(old), str(new), _WRONG, guilty=True)
         for name, old, new in rows
     ]
+
+
+def _paged(name: str, before: Moment, after: Moment) -> tuple[str, str]:
+    """What a list of a pool of numbered blocks holds, before and after."""
+    lists = ((moment.paged or {}).get(name, []) for moment in (before, after))
+    first, second = (" ".join(map(str, values)) or "–" for values in lists)
+    return first, second
 
 
 def _request_rows(say: Say, example: Counterexample, request_id: int) -> list[Difference]:
@@ -149,6 +158,8 @@ def _cell(say: Say, name: str, request: Request | None) -> str:
         return say("cell.times", value=value)
     if name == "wait_steps":
         return say("cell.steps", value=value)
+    if name in ("block_ids", "output"):
+        return " ".join(map(str, value)) or "–"
     if isinstance(value, bool):
         return say("cell.yes" if value else "cell.no")
     return "–" if value is None else str(value)

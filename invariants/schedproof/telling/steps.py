@@ -16,6 +16,7 @@ from typing import Any
 
 from schedproof.search.results import TrailStep
 from schedproof.subjects.actions import Enqueue
+from schedproof.telling.batches import batch_text, outcome_texts
 from schedproof.telling.messages import Say, has_text, join
 
 _DEFAULTS = Enqueue(request_id=None, prompt_len=1).arguments()
@@ -88,7 +89,11 @@ def what_happened(
         parts = _arguments(say, action["args"])
         if step is not None and step.refused:
             parts.append(say("trail.refused"))
+        parts += [] if step is None else outcome_texts(say, step)
         return join(say, "comma", parts)
+    if step is not None and (step.parts or action["op"] != "step"):
+        outcome = join(say, "comma", outcome_texts(say, step))
+        return batch_text(say, step) if step.parts else outcome
     if action["op"] != "step" or step is None:
         return ""
     return join(say, "comma", _of_step(say, step, away)) or say("trail.nobody")

@@ -21,6 +21,7 @@ from typing import Any
 from schedmodel.policy import KNOWN_POLICIES
 from schedproof.search.results import ClaimVerdict, Counterexample, RunResult
 from schedproof.telling.aftermath import follows_of
+from schedproof.telling.batches import batch_setup
 from schedproof.telling.books import Sum, books_of
 from schedproof.telling.bounds import DOT, how_text, short_bounds
 from schedproof.telling.conditions import conditions_of
@@ -187,6 +188,8 @@ def _checked(say: Say, example: Counterexample, run: RunResult | None) -> tuple[
 
 
 def _setup(say: Say, example: Counterexample) -> str:
+    if example.limits is not None:
+        return batch_setup(say, example)
     kind = "story.setup.aging" if _ages(example) else "story.setup"
     return say(
         kind,

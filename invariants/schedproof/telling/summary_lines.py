@@ -16,13 +16,16 @@ from schedproof.telling.layout import wrap
 from schedproof.telling.messages import Say, join
 from schedproof.telling.text import BAD, FAINT, GOOD, Line
 
+IN_BATCHES = {"PREEMPTION": "EVICTION", "RESUME": "RECOMPUTE"}
+"""What a preemption and a resume are called where batches are scheduled."""
 _NOT_JUDGED = frozenset((ClaimVerdict.NOT_EXERCISED.value, ClaimVerdict.NOT_APPLICABLE.value))
 _REACH = frozenset((ClaimVerdict.REACHED.value, ClaimVerdict.NOT_REACHED.value))
 
 
 def exercised_of(runs: Iterable[RunResult], name: str) -> int:
     """How often something was reached: PREEMPTION, RESUME, MISS, …"""
-    return sum(c.exercised for run in runs for c in run.claims if c.id == f"REACH-{name}")
+    ids = (f"REACH-{name}", f"REACH-{IN_BATCHES.get(name, name)}")
+    return sum(c.exercised for run in runs for c in run.claims if c.id in ids)
 
 
 def claim_lines(say: Say, runs: Sequence[RunResult], width: int) -> list[Line]:

@@ -94,7 +94,7 @@ class Trace:
         return cls(
             subject=subject,
             fingerprint=fingerprint,
-            config=Config(found.policy, found.blocks, found.aging_interval),
+            config=Config(found.policy, found.blocks, found.aging_interval, found.limits),
             actions=found.actions,
             verdict=Verdict.VIOLATED.value,
             claim=found.claim,

@@ -4,7 +4,8 @@ Rules.
 1. A scope is JSON: a menu of request kinds, the pool, and how requests arrive. Closed: each
    slot arrives at most once, as one of the kinds listed for it; the slot's number is the
    request's id. Open: requests of any kind arrive without end, at most `active` unfinished
-   ones at a time.
+   ones at a time. Scopes for schedulers of batches are closed, have a schema of their own, and
+   any request may be aborted at any time.
 2. `deadline_in` of a kind counts steps from its arrival; everything else is as in enqueue.
 3. The files are checked against a JSON Schema and then for what a schema cannot say. What
    is wrong is told with the file and the place in it.
@@ -19,12 +20,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from schedproof.subjects.actions import Enqueue
+from schedproof.subjects.actions import BatchEnqueue, Enqueue
+from schedproof.subjects.contract import Limits
 
 CLOSED, OPEN = "closed", "open"
+BATCH_SCOPE = "schedproof/batch-scope"
 FOLDER = files("schedproof.search.exhaustive") / "scopes"
-SCHEMA = "scope.schema.json"
+SCHEMA, BATCH_SCHEMA = "scope.schema.json", "batch-scope.schema.json"
 DEFAULT_SCOPE, DEFAULT_OPEN_SCOPE = "default", "endless-mixed"
+DEFAULT_BATCH_SCOPE = "batch-default"
 
 
 class ScopeError(Exception):
@@ -61,12 +65,17 @@ class Kind:
             preemptible=self.preemptible,
         )
 
+    def batch_enqueue(self, request_id: int) -> BatchEnqueue:
+        """The same for a scheduler of batches."""
+        return BatchEnqueue(request_id, self.prompt_len, self.max_new_tokens, self.priority)
+
 
 @dataclass(frozen=True)
 class Scope:
     """What a search covers. `slots[i]` lists the kinds that request i may be (closed scopes).
 
     `active` is the most unfinished requests at a time (open scopes), 0 for closed ones.
+    `limits` are there in scopes for schedulers of batches.
     """
 
     name: str
@@ -75,6 +84,7 @@ class Scope:
     kinds: tuple[Kind, ...]
     slots: tuple[tuple[Kind, ...], ...] = ()
     active: int = 0
+    limits: Limits | None = None
 
     @property
     def arrivals(self) -> str:
@@ -102,12 +112,13 @@ class Scope:
     def to_bounds(self) -> dict[str, Any]:
         """The scope as the bounds of a verdict."""
         size = {"active": self.active} if self.active else {"requests": len(self.slots)}
+        aging = {"aging_interval": self.aging_interval}
         return {
             "scope": self.name,
             "arrivals": self.arrivals,
             **size,
             "blocks": self.blocks,
-            "aging_interval": self.aging_interval,
+            **(self.limits._asdict() if self.limits else aging),
             "kinds": len(self.kinds),
         }
 
@@ -115,7 +126,11 @@ class Scope:
 def shipped() -> list[str]:
     """Names of the scopes that come with the package."""
     names = (path.name for path in FOLDER.iterdir())
-    return sorted(n[: -len(".json")] for n in names if n.endswith(".json") and n != SCHEMA)
+    return sorted(
+        name[: -len(".json")]
+        for name in names
+        if name.endswith(".json") and not name.endswith(".schema.json")
+    )
 
 
 def load_scope(name: str) -> Scope:
@@ -147,17 +162,19 @@ def _parse(text: str, path: str) -> Scope:
 
 
 def _scope_of(record: dict[str, Any], path: str) -> Scope:
-    kinds = {name: Kind(name, **fields) for name, fields in record["menu"].items()}
+    batch = {"required_blocks": 1} if record["schema"] == BATCH_SCOPE else {}
+    kinds = {name: Kind(name, **batch, **fields) for name, fields in record["menu"].items()}
     slots = tuple(
         tuple(_kind(kinds, name, path) for name in slot) for slot in record.get("slots", ())
     )
     return Scope(
         name=record["name"],
         blocks=record["blocks"],
-        aging_interval=record["aging_interval"],
+        aging_interval=record.get("aging_interval", 1),
         kinds=tuple(kinds.values()),
         slots=slots,
         active=record.get("active", 0),
+        limits=Limits(**record["limits"]) if batch else None,
     )
 
 
@@ -168,12 +185,18 @@ def _kind(kinds: Mapping[str, Kind], name: str, path: str) -> Kind:
     return kinds[name]
 
 
+def schema_of(record: Any) -> str:
+    """The file with the schema that a record must fit."""
+    named = record.get("schema") if type(record) is dict else None
+    return BATCH_SCHEMA if named == BATCH_SCOPE else SCHEMA
+
+
 def _validate(record: Any, path: str) -> None:
     """Check a record against the schema; the first error is told with its place."""
     # Only scopes and tests need it, and it takes a while to import.
     from jsonschema import Draft202012Validator, exceptions
 
-    schema = json.loads((FOLDER / SCHEMA).read_text("utf-8"))
+    schema = json.loads((FOLDER / schema_of(record)).read_text("utf-8"))
     validator: Any = Draft202012Validator(schema)
     untyped: Any = exceptions  # its stubs name types that are not there
     error = untyped.best_match(validator.iter_errors(record))
