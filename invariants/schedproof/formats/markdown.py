@@ -14,7 +14,7 @@ import html
 import re
 
 from schedproof.formats.mermaid import to_mermaid
-from schedproof.formats.reading import claim_title, counterexamples, trace_of
+from schedproof.formats.reading import claim_title, counterexamples
 from schedproof.search.results import Counterexample, RunResult
 from schedproof.telling.messages import Say, join, tell
 from schedproof.telling.report import Summary, result_rows, verdict_lines
@@ -62,15 +62,12 @@ def _story(
 ) -> list[str]:
     title = f"{example.claim} {claim_title(say, run, example.claim)}".rstrip()
     heading = html.escape(join(say, "colon", [example.policy, title]))
-    command = f"schedproof replay {trace_of(summary, run, example).id}"
     return [
         f"<details{' open' if first else ''}><summary>{heading}</summary>",
         "",
         *_fenced(story_text(story_of(example, language, run))),
         "",
         *_fenced(to_mermaid(example, language).rstrip("\n"), "mermaid"),
-        "",
-        say("format.again", command=_code(command)),
         "",
         "</details>",
     ]
