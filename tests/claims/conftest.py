@@ -154,6 +154,7 @@ def told(claim: Claim, about: Edge | Run) -> tuple[bool, list[Breach]]:
     """Whether the claim was exercised, and how it was broken."""
     if isinstance(about, Run):
         answer = claim.predicate(about)
+        assert answer in (None, True) or isinstance(answer, Breach)
         return answer is not None, [answer] if isinstance(answer, Breach) else []
     judgement = Judge([claim]).ask(about)
     return judgement.exercised == 1, [breach for _, breach in judgement.broken]

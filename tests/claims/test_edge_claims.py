@@ -294,6 +294,7 @@ CASES = {
     "EVENT-2": Cases(
         (ON_TIME, LATE),
         (
+            ("EVENT-2", replace(ON_TIME, clock=50)),
             ("EVENT-2", reported(ON_TIME, deadline_missed=True)),
             ("EVENT-2", reported(LATE, deadline_missed=False)),
             ("EVENT-2", reported(PREFILL, deadline_missed=0)),

@@ -135,6 +135,9 @@ PLAIN = run_of(PlainScheduler, ONE, TWO, ONE, *STEPS)
 PREEMPTING = run_of(
     PlainScheduler, ONE, STEP, URGENT, *STEPS, Enqueue(3, 2), Enqueue(4, 4), *STEPS, blocks=1
 )
+WIDE = [replace(one, required_blocks=2) for one in (URGENT, ONE)]
+NO_ROOM_FOR_BOTH = run_of(PlainScheduler, *WIDE, *STEPS, blocks=3)
+DUE_AT_ONCE = run_of(PlainScheduler, ONE, replace(TWO, deadline_step=2), *STEPS, policy="deadline")
 
 CASES = {
     "LIVE-1": Cases(
@@ -167,7 +170,7 @@ CASES = {
         (NOTHING_SERVED, run_of(PlainScheduler, ONE, TWO, *STEPS, policy="aging")),
     ),
     "ORDER-4": Cases(
-        (PLAIN, PREEMPTING),
+        (PLAIN, PREEMPTING, NO_ROOM_FOR_BOTH),
         (
             ("ORDER-4.priorities", run_of(Capped, ONE, URGENT, STEP)),
             ("ORDER-4.blocks", run_of(SmallFirst, ONE, replace(URGENT, required_blocks=3), STEP)),
@@ -178,6 +181,7 @@ CASES = {
         (
             PLAIN,
             PREEMPTING,
+            DUE_AT_ONCE,
             run_of(PlainScheduler, ONE, TIMED, *STEPS, policy="deadline"),
             run_of(Bottomless, ONE, STEP, blocks=0),
         ),
