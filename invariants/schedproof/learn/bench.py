@@ -52,10 +52,17 @@ class Bench:
         """The two schedulers."""
         return self.mine, self.ours
 
+    @property
+    def our_enqueue(self) -> Callable[..., None]:
+        """Our enqueue, to be called on either scheduler."""
+        ours: Any = type(self.ours)
+        enqueue: Callable[..., None] = ours.enqueue
+        return enqueue
+
     def enqueue(self, request_id: int, prompt_len: int, **values: Any) -> None:
         """Enqueue in both, by our enqueue."""
         for scheduler in self.both:
-            type(self.ours).enqueue(scheduler, request_id, prompt_len, **values)
+            self.our_enqueue(scheduler, request_id, prompt_len, **values)
         self.code.append(f"s.enqueue({called(request_id, prompt_len, **values)})")
 
     def assign(self, place: int, **values: Any) -> None:

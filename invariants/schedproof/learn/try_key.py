@@ -68,7 +68,7 @@ def _two_keys(
     values = dict(zip(_CHOICES, kind, strict=True))
     for scheduler in bench.both:
         scheduler.queue.clear()
-        type(bench.ours).enqueue(scheduler, request_id, values["prompt_len"], max_new_tokens=3)
+        bench.our_enqueue(scheduler, request_id, values["prompt_len"], max_new_tokens=3)
         for name, value in values.items():
             setattr(scheduler.queue[0], name, value)
     mine, ours = bench.mine.queue[0], bench.ours.queue[0]

@@ -78,7 +78,8 @@ def _block(block: Block) -> str:
 
 def _heading(block: Heading) -> str:
     name, size, above = ("h3", "1.1em", "4px") if block.level == MARGIN else ("h4", "1em", "12px")
-    style = f"margin:{above} 0 4px 0;font-size:{size};{_COLOURS[block.style or HEADING]}"
+    style = f"margin:{above} 0 4px 0;font-size:{size};line-height:1.35"
+    style += f";{_COLOURS[block.style or HEADING]}"
     aside = f' <span style="font-weight:normal">· {_inline(block.aside)}</span>'
     return f'<{name} style="{style}">{_inline(block.text)}{aside if block.aside else ""}</{name}>'
 
@@ -94,8 +95,11 @@ def _table(block: Table) -> str:
 
 def _row(row: Row, columns: int, labels: bool) -> str:
     cells = [*row.cells, *[""] * (columns - len(row.cells))]
+    style = _COLOURS[row.style]
     made = [
-        _cell("th" if labels and not place else "td", cell, _COLOURS[row.style])
+        _cell("th", cell, f"white-space:nowrap;{style}")
+        if labels and not place
+        else _cell("td", cell, style)
         for place, cell in enumerate(cells)
     ]
     return f"<tr>{''.join(made)}</tr>"

@@ -180,9 +180,9 @@ def place_at(file: str, line: int, function: str = "") -> Place:
 def _input_name(file: str) -> str:
     """What the notebook that runs here calls the cell of a temporary file; "" for other files."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    numbers = getattr(getattr(shell, "compile", None), "_filename_map", {})
-    number = numbers.get(file) if type(numbers) is dict else None
-    return f"In [{number}]" if type(number) is int else ""
+    numbers: Any = getattr(getattr(shell, "compile", None), "_filename_map", None)
+    number: Any = numbers.get(file) if hasattr(numbers, "get") else None
+    return f"In [{number}]" if isinstance(number, int) else ""
 
 
 def is_written(spot: Spot) -> bool:
