@@ -1,5 +1,7 @@
 """Set the project up and run it, with nothing but Python: `dev.py check`, `dev.py test`.
 
+`dev.py browser-tests` looks at the page in a real Chromium.
+
 Rules. Everything is installed into `.venv` beside this file and nowhere else. A stamp,
 written last, says what `.venv` was made from; an environment whose stamp is missing or
 says otherwise (a run cut short, a changed pyproject.toml, another Python, a moved folder)
@@ -31,9 +33,13 @@ VENV = ROOT / ".venv"
 STAMP = VENV / "made-by-dev"
 USAGE = """usage: python3 dev.py check [arguments of `schedproof check`]
        python3 dev.py test [arguments of pytest]
+       python3 dev.py browser-tests [arguments of pytest]
 
-check   judge the built-in model, or a scheduler of yours: check FILE.py:CLASS
-test    run the complete test suite with coverage; with arguments, pytest alone"""
+check           judge the built-in model, or a scheduler of yours: check FILE.py:CLASS
+test            run the complete test suite with coverage; with arguments, pytest alone
+browser-tests   look at the page of a report in a Chromium that is installed here"""
+COMMANDS = ("check", "test", "browser-tests")
+BROWSER_TESTS = ("tests/browser/browser_player.py", "tests/browser/browser_reading.py")
 
 
 class SetupError(Exception):
@@ -41,13 +47,15 @@ class SetupError(Exception):
 
 
 def main(arguments: Sequence[str]) -> int:
-    if not arguments or arguments[0] not in ("check", "test"):
+    if not arguments or arguments[0] not in COMMANDS:
         wants_help = arguments and arguments[0] in ("-h", "--help")
         print(USAGE, file=sys.stdout if wants_help else sys.stderr)
         return 0 if wants_help else 2
     command, rest = arguments[0], list(arguments[1:])
     try:
-        ensure_environment(with_tools=command == "test")
+        ensure_environment(with_tools=command != "check")
+        if command == "browser-tests":
+            return browser_tests(rest)
         return check(rest) if command == "check" else test(rest)
     except SetupError as problem:
         print(problem, file=sys.stderr)
@@ -66,6 +74,15 @@ def test(arguments: list[str]) -> int:
     if arguments:
         return run_module("pytest", *arguments)
     return run_module("pytest", "--cov", "--numprocesses", "auto")
+
+
+def browser_tests(arguments: list[str]) -> int:
+    """The tests in a browser; what drives it is installed when it is first needed."""
+    python = str(VENV / "bin" / "python")
+    if subprocess.call([python, "-c", "import playwright"], stderr=subprocess.DEVNULL) != 0:
+        install = ("-m", "pip", "install", "--quiet", "--editable", f"{ROOT}[browser]")
+        run_quietly("install what drives the browser", python, *install)
+    return run_module("pytest", *BROWSER_TESTS, *arguments)
 
 
 def run_module(module: str, *arguments: str) -> int:

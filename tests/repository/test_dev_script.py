@@ -168,6 +168,24 @@ def test_only_the_whole_suite_is_measured(
     assert ran[1] == ("pytest", "-k", "one")
 
 
+def test_browser_tests_are_a_command_of_their_own(
+    dev: ModuleType, maker: Maker, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[tuple[str, ...]] = []
+
+    def run_module(*command: str) -> int:
+        ran.append(command)
+        return 0
+
+    monkeypatch.setattr(dev, "run_module", run_module)
+    monkeypatch.setattr(dev.subprocess, "call", lambda *_command, **_how: 0)
+    assert dev.main(["browser-tests", "-x"]) == 0
+    assert ran == [("pytest", *dev.BROWSER_TESTS, "-x")]
+    assert maker.made == [True]
+    there = sorted(path.name for path in (root / "tests" / "browser").glob("browser_*.py"))
+    assert [Path(name).name for name in dev.BROWSER_TESTS] == there
+
+
 def test_variables_that_lead_pip_astray_are_dropped(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,7 @@ class Player {
     this.heads = {};
     const part = (kind, ...nodes) => {
       this.heads[kind] = make("h3");
-      return make("section", { class: kind }, this.heads[kind], ...nodes);
+      return make("section", { class: `${kind}-part` }, this.heads[kind], ...nodes);
     };
     this.legend = make("p", { class: "legend" });
     this.ledger = make("div");
