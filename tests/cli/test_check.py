@@ -146,6 +146,9 @@ def test_options_arrive_as_they_were_typed(run: Run, pretend: Pretend) -> None:
         "profile": "ci",
         "lang": "zh",
         "quiet": False,
+        "report": (),
+        "claims_from": None,
+        "no_save": False,
     }
 
 

@@ -23,7 +23,7 @@ class Said(Protocol):
 Run = Callable[..., Said]
 
 MISTAKES = [
-    ("chek", "there is no chek. Did you mean check? Allowed: check, claims, faults, completion."),
+    ("chek", "there is no chek. Did you mean check? Allowed: check, claims, "),
     ("--polcy", "There is no option --polcy. See schedproof --help."),
     (
         "check --polcy aging",

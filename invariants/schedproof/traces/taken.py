@@ -257,7 +257,7 @@ def _rounds(
     return Rounds(
         request=request,
         kind=f"r{request}",
-        needs=seen.capacity + 1 if row is None or row.finished else row.required_blocks,
+        needs=seen.capacity + 1 if row is None else row.required_blocks,
         capacity=seen.capacity,
         stem=stem,
         loop=loop,
