@@ -1,4 +1,4 @@
-"""Every contract is asked of both schedulers: the model, and the plain one without a machine."""
+"""Every contract is asked of all schedulers: the model, the plain one, and the indexed one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import Any, TypeAlias
 import pytest
 
 from schedmodel import DecodeSchedulerSim
+from schedmodel.indexed import IndexedSchedulerSim
 from schedproof.zoo.plain import PlainScheduler
 
 Make: TypeAlias = Callable[..., Any]
 
 
-@pytest.fixture(params=[DecodeSchedulerSim, PlainScheduler], ids=["model", "plain"])
+@pytest.fixture(
+    params=[DecodeSchedulerSim, PlainScheduler, IndexedSchedulerSim],
+    ids=["model", "plain", "indexed"],
+)
 def make(request: pytest.FixtureRequest) -> Make:
     """The class of a scheduler."""
     scheduler: Make = request.param
