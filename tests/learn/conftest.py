@@ -5,13 +5,14 @@ from __future__ import annotations
 import linecache
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schedproof.learn.writing import as_python, skeleton
+from schedproof.telling.language import set_language
 
 Change = tuple[str, str]
 MakeClass = Callable[..., type[Any]]
@@ -26,11 +27,13 @@ def changed(text: str, *changes: Change) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A folder, a path and a language of its own for each test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setenv("SCHEDPROOF_LANG", "en")
+    yield
+    set_language(None)  # the first cell of the exercise's notebook has set it
 
 
 @pytest.fixture

@@ -55,8 +55,7 @@ class Bench:
     @property
     def our_enqueue(self) -> Callable[..., None]:
         """Our enqueue, to be called on either scheduler."""
-        ours: Any = type(self.ours)
-        enqueue: Callable[..., None] = ours.enqueue
+        enqueue: Callable[..., None] = self.ours.enqueue.__func__
         return enqueue
 
     def enqueue(self, request_id: int, prompt_len: int, **values: Any) -> None:
