@@ -44,9 +44,9 @@ class IndexedRequest(RequestState):
     _since: int
     _ticks: Ticks
 
-    def __init__(self, ticks: Ticks, **fields: Any) -> None:
+    def __init__(self, ticks: Ticks, *values: Any, **fields: Any) -> None:
         object.__setattr__(self, "_ticks", ticks)
-        super().__init__(**fields)
+        super().__init__(*values, **fields)
 
     @property
     def wait_steps(self) -> int:  # a slot in the plain request
