@@ -42,12 +42,12 @@ def smallest(again: Again, actions: Sequence[Action], config: Config) -> Violati
     if best is None or best.edge is None:
         return best
     try:
-        for candidate in _fewer_requests(best.actions):
-            best = _if_the_same(again, best, candidate, config) or best
-        for place in range(1, len(best.actions) - 2):
-            best = _arriving_later(again, best, place, config)
         for _ in range(ROUNDS_MAX):
             before = best
+            for candidate in _fewer_requests(best.actions):
+                best = _if_the_same(again, best, candidate, config) or best
+            for place in range(1, len(best.actions) - 2):
+                best = _arriving_later(again, best, place, config)
             best = _plainer(again, best, config)
             if best is before:
                 break

@@ -159,7 +159,7 @@ def _alone(say: Say, varied: Varied) -> str:
     if (varied.name, varied.value) in _FLAGS and type(varied.value) is not int:
         return say(_FLAGS[varied.name, varied.value], **values)
     bound = _BOUNDS.get((varied.low is not False, varied.high is not False), "matter.is")
-    if varied.low is None and varied.high is None:
+    if varied.low is None or varied.high is None:
         bound = "matter.is"
     return say(bound, field=say(f"vary.{varied.name}"), **values)
 

@@ -29,10 +29,10 @@ def where_of(say: Say, example: Counterexample) -> tuple[str, ...]:
     evidence = example.evidence
     if evidence is None or example.claim.partition("-")[0] in _DECISIONS:
         return ()
-    writes = _telling(example, evidence.writes)
-    told = [_write(say, write) for write in writes[:_WRITES_MAX]]
-    if told:
-        return tuple(told)
+    missing = _missing(say, example)
+    told = [_write(say, write) for write in _telling(example, evidence.writes)[:_WRITES_MAX]]
+    if told or missing:
+        return (*missing, *told)
     return tuple(
         say("where.not_written", what=_named(request, name))
         for request, name in evidence.unwritten
@@ -47,25 +47,45 @@ def _must_change(example: Counterexample, name: str) -> bool:
 
 def _telling(example: Counterexample, writes: Sequence[Write]) -> list[Write]:
     """The writes that say most."""
-    if example.claim not in TOLD_BY_BOOKS:
-        return list(writes)
-    flow = None if example.before is None else flow_of(example, example.before)
-    if flow is None:
-        return list(writes)
-    due = [blocks for _, blocks in flow.back] + [-blocks for _, blocks in flow.taken]
-    wrong = [write for write in writes if not _accounted_for(write, due)]
+    _, wrong = _against_the_books(example, writes)
     return wrong or list(writes)
 
 
-def _accounted_for(write: Write, due: list[int]) -> bool:
+def _missing(say: Say, example: Counterexample) -> tuple[str, ...]:
+    """The blocks that no line gave back or took, where no write is wrong by itself."""
+    evidence = example.evidence
+    due, wrong = _against_the_books(example, () if evidence is None else evidence.writes)
+    if wrong:
+        return ()
+    return tuple(
+        say(
+            "where.not_given_back" if blocks > 0 else "where.not_taken",
+            request=request,
+            blocks=abs(blocks),
+        )
+        for request, blocks in due
+    )
+
+
+def _against_the_books(
+    example: Counterexample, writes: Sequence[Write]
+) -> tuple[list[tuple[int, int]], list[Write]]:
+    """What was due and written by no line, as (request, blocks); and the writes not due."""
+    flow = None if example.before is None else flow_of(example, example.before)
+    if example.claim not in TOLD_BY_BOOKS or flow is None:
+        return [], []
+    due = [*flow.back, *((request, -blocks) for request, blocks in flow.taken)]
+    return due, [write for write in writes if not _accounted_for(write, due)]
+
+
+def _accounted_for(write: Write, due: list[tuple[int, int]]) -> bool:
     """Whether a change of the free blocks is one of those that were due; each counts once."""
     if type(write.old) is not int or type(write.new) is not int:
         return False
-    change = write.new - write.old
-    if change in due:
-        due.remove(change)
-        return True
-    return False
+    found = next((each for each in due if each[1] == write.new - write.old), None)
+    if found is not None:
+        due.remove(found)
+    return found is not None
 
 
 def _write(say: Say, write: Write) -> str:
