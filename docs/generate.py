@@ -9,7 +9,6 @@ a document cannot tell of another command than the one that is there. Times are 
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -31,7 +30,7 @@ from schedproof.telling.story import title_of
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]  # the folder of this file is not installed
 
-from docs import fault_tables, trace_tour  # noqa: E402
+from docs import fault_tables, learn_tour, trace_tour  # noqa: E402
 from docs.markdown import markdown_table, number  # noqa: E402
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -287,6 +286,7 @@ MAKERS: dict[str, Callable[..., str]] = {
         *(lifecycle, shipped, counts, waits, lassos, keys),
         *fault_tables.MAKERS,
         *trace_tour.MAKERS,
+        *learn_tour.MAKERS,
     )
 }
 

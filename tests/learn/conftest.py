@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from schedproof.learn.writing import as_python, skeleton
+from schedproof.learn.writing import ALL, as_python, skeleton
 from schedproof.telling.language import set_language
 
 Change = tuple[str, str]
@@ -41,7 +41,7 @@ def solved() -> MakeClass:
     """Makes the class of the solved exercise, with changes."""
 
     def make(*changes: Change) -> type[Any]:
-        text, file = changed(skeleton("en", solved=True), *changes), "exercise of a test"
+        text, file = changed(skeleton("en", solved=ALL), *changes), "exercise of a test"
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         module = types.ModuleType("exercise_of_a_test")
         sys.modules[module.__name__] = module
@@ -56,7 +56,7 @@ def solved_file(tmp_path: Path) -> Callable[..., str]:
     """Writes the solved exercise with changes; the name of the file."""
 
     def write(*changes: Change) -> str:
-        text = changed(as_python("en", "mine.py", solved=True), *changes)
+        text = changed(as_python("en", "mine.py", solved=ALL), *changes)
         (tmp_path / "mine.py").write_text(text, encoding="utf-8")
         return "mine.py"
 

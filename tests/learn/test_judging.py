@@ -12,7 +12,7 @@ import pytest
 from schedproof import api as whole_api
 from schedproof.learn import judging
 from schedproof.learn.api import LearnResult, check, hint
-from schedproof.learn.writing import skeleton
+from schedproof.learn.writing import ALL, skeleton
 from schedproof.settings import UsageError
 from schedproof.subjects.load_errors import TargetError
 
@@ -49,7 +49,7 @@ def flat(result: LearnResult, lang: str = "en") -> str:
 
 
 def test_a_half_finished_notebook_with_the_answers_below(tmp_path: Path) -> None:
-    solved = skeleton("en", solved=True)
+    solved = skeleton("en", solved=ALL)
     half = solved.replace(*ANSWER_3)
     assert half != solved
     name = notebook(tmp_path / "n.ipynb", half, TESTS, "# STOP", solved)

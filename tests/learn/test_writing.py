@@ -14,7 +14,7 @@ import pytest
 import schedmodel
 from schedproof.learn import solved
 from schedproof.learn.api import new
-from schedproof.learn.writing import as_notebook, as_python, skeleton
+from schedproof.learn.writing import ALL, as_notebook, as_python, skeleton
 from schedproof.settings import UsageError
 from schedproof.subjects.loading import TODO_NUMBERS, load_class, open_todos, parse_target
 
@@ -58,7 +58,7 @@ def test_both_languages_have_the_same_code_and_each_its_own_words() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_answers_fill_the_skeleton(lang: str) -> None:
     filled, whole = (
-        bare(skeleton(lang, solved=True)),
+        bare(skeleton(lang, solved=ALL)),
         bare(Path(solved.__file__).read_text("utf-8")),
     )
     assert filled in whole

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from schedproof.learn.writing import skeleton
+from schedproof.learn.writing import ALL, skeleton
 
 Execute = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +33,7 @@ def _own_jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def classes() -> dict[str, str]:
     """Cells that define the class: still open, right, one that loses tokens, one that crashes."""
-    right = skeleton("en", solved=True)
+    right = skeleton("en", solved=ALL)
     lost = f"{VICTIM}                victim.generated_len = 0\n"
     return {
         "open": skeleton("en"),

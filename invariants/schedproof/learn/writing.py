@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from schedproof.zoo.export import write_new
 
 NOTEBOOK, PYTHON = ".ipynb", ".py"
 WIDTH = 96
+ALL = frozenset(todo.number for todo in TODOS)
 _REGION = re.compile(r"^( *)# \[TODO (\d)\]\n(.*?)^ *# \[end\]\n", re.MULTILINE | re.DOTALL)
 _LEFT_OPEN = {
     1: ("# request = ???",),
@@ -40,8 +41,8 @@ def solved_text() -> str:
     return (files("schedproof.learn") / "solved.py").read_text(encoding="utf-8")
 
 
-def skeleton(language: str, solved: bool = False) -> str:
-    """The code of the exercise; with the answers in it if `solved`."""
+def skeleton(language: str, solved: Collection[int] = ()) -> str:
+    """The code of the exercise, with the answers to these TODOs in it."""
     say = tell(language)
     text = _with_docstrings(say, solved_text())
 
@@ -51,7 +52,7 @@ def skeleton(language: str, solved: bool = False) -> str:
         bar = f"{indent}# {'-' * 40}"
         answer = match[3].rstrip("\n").split("\n")
         left = [indent + line for line in _LEFT_OPEN[number]]
-        return "\n".join([bar, *comment, bar, *(answer if solved else left)]) + "\n"
+        return "\n".join([bar, *comment, bar, *(answer if number in solved else left)]) + "\n"
 
     return _REGION.sub(opened, text)
 
@@ -74,7 +75,7 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
             yield node.name, node.body[0].lineno, node.body[0].end_lineno or 0
 
 
-def as_python(language: str, file: str, solved: bool = False) -> str:
+def as_python(language: str, file: str, solved: Collection[int] = ()) -> str:
     """The exercise as a Python file."""
     say = tell(language)
     told = [say("exercise.title") + "\n"]
@@ -83,7 +84,7 @@ def as_python(language: str, file: str, solved: bool = False) -> str:
     return '"""' + "\n".join(told) + '\n"""\n\n' + skeleton(language, solved)
 
 
-def as_notebook(language: str, solved: bool = False) -> str:
+def as_notebook(language: str, solved: Collection[int] = ()) -> str:
     """The exercise as a notebook of format 4."""
     say = tell(language)
     words = "\n\n".join([f"# {say('exercise.title')}", *map(say, _INTRODUCTION)])
