@@ -43,7 +43,21 @@ def counts_equal_owners(edge: Edge) -> Judged:
     for row in edge.after:
         for block in row.block_ids or ():
             owners.setdefault(block, []).append(row.request_id)
+    wrong = _wrong_block(paged, owners)
+    wrong = _without_room(edge, paged) if wrong is None else wrong  # a breach is false
+    if wrong is not None:
+        return wrong
+    return True if owners or edge.paged_before != paged else None
+
+
+def _wrong_block(paged: Paged, owners: dict[int, list[int]]) -> Breach | None:
+    """The first block whose count, owners and place on the free list do not go together."""
     free = Counter(paged.free_ids)
+    if all(
+        len(owners.get(block, ())) == count and free[block] <= (not count)
+        for block, count in enumerate(paged.references)
+    ):
+        return None
     for block, count in enumerate(paged.references):
         holders = owners.get(block, [])
         guilty = tuple((holder, "block_ids") for holder in dict.fromkeys(holders))
@@ -55,13 +69,18 @@ def counts_equal_owners(edge: Edge) -> Judged:
         if len(holders) != count:
             values["number"] = len(holders)
             return Breach("LEDGER-4.count", values, (*guilty, (None, "references")))
+    return None
+
+
+def _without_room(edge: Edge, paged: Paged) -> Breach | None:
+    """Who has more tokens computed than fit into its blocks."""
     for row in edge.after:
         room = row.held_blocks * paged.block_size
         if not row.finished and (row.computed_len or 0) > room:
             values = {"request": row.request_id, "computed": row.computed_len, "room": room}
             guilty = ((row.request_id, "computed_len"), (row.request_id, "held_blocks"))
             return Breach("LEDGER-4.no_room", {**values, "held": row.held_blocks}, guilty)
-    return True if owners or edge.paged_before != paged else None
+    return None
 
 
 def _names(ids: list[int]) -> str:
@@ -118,6 +137,7 @@ def nobody_misses_a_turn(edge: Edge) -> Judged:
         return None
     room = paged.max_num_batched_tokens - sum(span.tokens for span in edge.answer.batch)
     judged: Judged = None
+    ended = any(row.finished for row in edge.after if row.request_id in edge.served)
     for row in edge.before:
         if row.state is not State.DECODE or row.done or row.request_id in edge.victims:
             continue
@@ -125,7 +145,7 @@ def nobody_misses_a_turn(edge: Edge) -> Judged:
         if row.request_id in edge.served or room < 1:
             continue
         left = row.held_blocks * paged.block_size - (row.computed_len or 0)
-        if left > 0 or edge.free_after > 0:
+        if left > 0 or (edge.free_after > 0 and not ended):
             values = {"request": row.request_id, "left": max(left, 0), "free": edge.free_after}
             kind = "WORK-2" if left > 0 else "WORK-2.free_blocks"
             return Breach(kind, values, ((row.request_id, "generated_len"),))

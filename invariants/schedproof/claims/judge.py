@@ -68,6 +68,14 @@ class Judge:
         self.count_mask(judgement.exercised)
         return judgement
 
+    def judge_once(self, edge: Edge) -> Judgement:
+        """The same for an edge that hardly comes again; it is not remembered."""
+        if len(self._changes) > REMEMBERED_MAX:
+            self._changes.clear()
+        judgement = self.ask(edge)
+        self.count_mask(judgement.exercised)
+        return judgement
+
     def _remembered(self, edge: Edge) -> Judgement:
         try:
             known = self._edges.get(edge)

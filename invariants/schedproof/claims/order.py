@@ -50,6 +50,9 @@ def idle_only_when_nobody_can(edge: Edge) -> Judged:
 def fitting_work_is_served(edge: Edge) -> Judged:
     if not edge.stepped or edge.served:
         return True if edge.paged_after is not None and edge.served else None
+    ran = edge.answer.ran
+    if ran is not None and (ran.raised is not None or ran.idle <= ran.idle_max):
+        return None  # declared, or told by another claim
     for row in edge.before:
         if not row.done and not row.finished and row.required_blocks <= edge.capacity:
             values = {

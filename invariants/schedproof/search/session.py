@@ -55,6 +55,7 @@ class Session:
 
     `steps_served` counts the steps that served somebody, `exercised` has the bits of the
     judge's claims that this run exercised, `over` tells that a claim or the scheduler broke.
+    `remembers` is False where edges hardly come again, so that remembering them costs more.
     """
 
     start: StartSubject
@@ -66,6 +67,7 @@ class Session:
     used_ids: set[int] = field(default_factory=set[int])
     exercised: int = 0
     over: bool = False
+    remembers: bool = True
 
     def __post_init__(self) -> None:
         self.subject = self.start(self.config)
@@ -88,7 +90,7 @@ class Session:
         edge = make_edge(self.seen, action, answer, after, self.rules, must_refuse)
         self.seen = after
         self._note(action, answer)
-        judgement = self.judge.judge(edge)
+        judgement = self.judge.judge(edge) if self.remembers else self.judge.judge_once(edge)
         self.exercised |= judgement.exercised
         if judgement.broken:
             raise ClaimBroken(self._violation(judgement.broken, edge))

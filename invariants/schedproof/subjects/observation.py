@@ -69,18 +69,18 @@ def make_row(names: tuple[str, ...], raw: tuple[Any, ...], **stored: Any) -> Row
     """A row from its stored fields; the derived ones are worked out here, once."""
     done = stored["generated_len"] >= stored["max_new_tokens"]
     state, held = stored["state"], stored["held_blocks"]
-    row = Row(
-        **stored,
+    row: Row = object.__new__(Row)  # the constructor of a frozen class sets one by one
+    row.__dict__.update(
+        stored,
         names=names,
         raw=raw,
         admitted=held > 0,
         done=done,
         total_len=stored["prompt_len"] + stored["generated_len"],
-        remaining=0,
         finished=state is State.FINISHED,
         shown=state is not State.FINISHED or held > 0,
     )
-    object.__setattr__(row, "remaining", remaining_steps(row))
+    row.__dict__["remaining"] = remaining_steps(row)
     return row
 
 
@@ -152,12 +152,12 @@ class Foreign(NamedTuple):
 class Strayed(NamedTuple):
     """An output token that is not the one which follows from what came before it.
 
-    `kind` is other, too_many or too_few; `index` from 0.
+    `kind` is other, too_many or too_few; `number` from 1.
     """
 
     kind: str
     request_id: int
-    index: int
+    number: int
     got: int | None
     wanted: int | None
 

@@ -23,12 +23,16 @@ def batch_text(say: Say, step: TrailStep) -> str:
     if step.preempted:
         names = join(say, "names", [f"r{i}" for i in step.preempted])
         told.append(say("trail.preempted", requests=names))
-    return join(say, "semicolon", told + [_part(say, part) for part in step.parts])
+    return join(say, "semicolon", told + [part_text(say, part) for part in step.parts])
 
 
-def _part(say: Say, part: Part) -> str:
+def part_text(say: Say, part: Part) -> str:
+    """What a step did for one request."""
     parts: list[str] = []
-    if part.ran == "prefill":
+    if part.ran == "prefill" and part.start and not part.admitted:
+        tokens = part.end - part.start
+        parts.append(say("trail.prefill.on", request=part.request, tokens=tokens))
+    elif part.ran == "prefill":
         came = "trail.resumed" if part.resumed else "trail.admitted"
         parts.append(say(came, request=part.request))
         parts.append(say("trail.prefill.tokens", tokens=part.end - part.start))

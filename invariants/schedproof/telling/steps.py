@@ -21,6 +21,7 @@ from schedproof.telling.messages import Say, has_text, join
 
 _DEFAULTS = Enqueue(request_id=None, prompt_len=1).arguments()
 _TOLD_FIRST = (
+    "token_ids",
     "prompt_len",
     "max_new_tokens",
     "priority",
@@ -100,11 +101,14 @@ def what_happened(
 
 
 def _arguments(say: Say, args: Mapping[str, Any]) -> list[str]:
-    told = [name for name in _TOLD_FIRST if args.get(name, _DEFAULTS[name]) != _DEFAULTS[name]]
+    usual = {**_DEFAULTS, "max_new_tokens": None} if "token_ids" in args else _DEFAULTS
+    told = [n for n in _TOLD_FIRST if args.get(n, usual.get(n)) != usual.get(n)]
     return [_argument(say, name, args[name]) for name in told]
 
 
 def _argument(say: Say, name: str, value: Any) -> str:
+    if name == "token_ids":
+        return say("arg.token_ids", value=str(list(value)))
     usual = type(value) is (bool if name in ("cache_hit", "preemptible") else int)
     if usual and has_text(f"arg.{name}"):
         return say(f"arg.{name}", value=value)

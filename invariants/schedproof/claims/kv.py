@@ -1,0 +1,145 @@
+"""What an engine's steps compute: the right cache, the right tokens, and some in the end.
+
+Rules. These claims look at what came of a step when its forward pass was played: what every
+request attended to, what it put out, what was raised, and how long nothing came of it.
+"""
+
+from __future__ import annotations
+
+from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
+from schedproof.claims.edge import Breach, Edge, Judged
+from schedproof.subjects.contract import Feature
+
+
+def own_prefix_is_attended(edge: Edge) -> Judged:
+    ran = edge.answer.ran
+    if ran is None:
+        return None
+    wrong = ran.foreign
+    if wrong is None:
+        return True if ran.attended else None
+    values = {
+        "request": wrong.request_id,
+        "position": wrong.position,
+        "block": wrong.block,
+        "offset": wrong.offset,
+        "writer": wrong.writer,
+        "written": wrong.written,
+    }
+    guilty = ((wrong.request_id, "computed_len"),)
+    if wrong.kind == "foreign" and wrong.writer == wrong.request_id:
+        return Breach("KV-1.own", values, guilty)
+    return Breach(f"KV-1.{wrong.kind}", values, guilty)
+
+
+def output_is_as_if_alone(edge: Edge) -> Judged:
+    ran = edge.answer.ran
+    if ran is None:
+        return None
+    wrong = ran.strayed
+    if wrong is None:
+        return True if any(row.finished for row in edge.after) else None
+    row = edge.after_by_id.get(wrong.request_id)
+    values = {
+        "request": wrong.request_id,
+        "number": wrong.number,
+        "count": wrong.number - 1,
+        "limit": row.max_new_tokens if row else None,
+        "got": wrong.got,
+        "wanted": wrong.wanted,
+    }
+    return Breach(f"OUTPUT-1.{wrong.kind}", values, ((wrong.request_id, "generated_len"),))
+
+
+def counts_are_sane(edge: Edge) -> Judged:
+    ran = edge.answer.ran
+    if ran is None:
+        return None
+    wrong = ran.miscount
+    if wrong is None:
+        return True if edge.answer.batch else None
+    kind = "COUNT-1.negative" if wrong.value < 0 else "COUNT-1.too_many"
+    return Breach(kind, wrong._asdict() | {"request": wrong.request_id}, ())
+
+
+def a_step_comes_back(edge: Edge) -> Judged:
+    ran = edge.answer.ran
+    if ran is None:
+        return None
+    raised = ran.raised
+    if raised is None:
+        return True if edge.stepped else None
+    kind = "STALL-2" if raised.type else "STALL-2.endless"
+    if raised.type and not raised.text:
+        kind = "STALL-2.no_text"
+    return Breach(kind, raised._asdict(), ())
+
+
+def tokens_keep_coming(edge: Edge) -> Judged:
+    ran = edge.answer.ran
+    if ran is None or not edge.stepped or ran.raised is not None:
+        return None
+    waits = [row.request_id for row in edge.after if not row.finished]
+    if not waits:
+        return True if edge.before else None
+    guilty = tuple((request, "status") for request in waits)
+    if ran.idle > ran.idle_max:
+        values = {"steps": ran.idle, "limit": ran.idle_max, "requests": _names(waits)}
+        return Breach("STALL-3.idle", values, guilty)
+    if ran.since_token > ran.since_token_max:
+        values = {"steps": ran.since_token, "limit": ran.since_token_max}
+        return Breach("STALL-3.no_token", {**values, "requests": _names(waits)}, guilty)
+    return True
+
+
+def _names(ids: list[int]) -> str:
+    return ", ".join(f"r{i}" for i in ids)
+
+
+CLAIMS = (
+    Claim(
+        "KV-1",
+        Kind.ALWAYS,
+        GENERAL,
+        Over.STEP,
+        own_prefix_is_attended,
+        "GeeeekExplorer/nano-vllm (before 9fa256a), vllm-ascend#14055",
+        needs(Feature.FORWARD_PASS),
+    ),
+    Claim(
+        "OUTPUT-1",
+        Kind.ALWAYS_WITH_HISTORY,
+        GENERAL,
+        Over.STEP,
+        output_is_as_if_alone,
+        "vllm-project/vllm#42043, sgl-project/sglang#39645",
+        needs(Feature.TOKENS),
+    ),
+    Claim(
+        "COUNT-1",
+        Kind.ALWAYS,
+        GENERAL,
+        Over.STEP,
+        counts_are_sane,
+        "vllm-project/vllm#36755, sgl-project/sglang#11900",
+        needs(Feature.COUNTERS),
+    ),
+    Claim(
+        "STALL-2",
+        Kind.ALWAYS,
+        GENERAL,
+        Over.EDGE,
+        a_step_comes_back,
+        "GeeeekExplorer/nano-vllm#274, huggingface/transformers#43150",
+        needs(Feature.STEP_BOUNDS),
+    ),
+    Claim(
+        "STALL-3",
+        Kind.ALWAYS_WITH_HISTORY,
+        GENERAL,
+        Over.STEP,
+        tokens_keep_coming,
+        "vllm-project/vllm#35541, #45387, #49674",
+        needs(Feature.STEP_BOUNDS),
+    ),
+)

@@ -1,0 +1,172 @@
+"""Importing the scheduling part of a package, and none of what it would drag in.
+
+Rules.
+1. A package is named as Python names it, or by its folder. Its `__init__` files are not run:
+   most of them import a whole model. The modules that hold the scheduler are.
+2. Libraries for tensors are replaced by names without meaning while these modules are
+   imported, installed or not: a scheduler has no need of them. What is asked of such a name
+   later is told as an error of the engine.
+3. `numpy` and `xxhash` are used where installed; small replacements do for block hashes.
+4. What was replaced is put back afterwards. A package that is not there is a `MissingPackage`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import sys
+import types
+from array import array
+from collections.abc import Iterator
+from hashlib import blake2b
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+
+from schedproof.engines.adapter import MissingPackage
+
+TENSORS = frozenset(
+    "torch triton flash_attn transformers safetensors tqdm torch_npu vllm huggingface_hub "
+    "accelerate tokenizers flashinfer ray zmq psutil fastapi uvicorn pydantic prometheus_client "
+    "modelscope einops sgl_kernel".split()
+)
+SMALL = frozenset({"numpy", "xxhash"})
+
+
+class _Nothing(type):
+    """The class of names without meaning: whatever is asked of one is another."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _nothing(name)
+
+    def __getitem__(cls, _item: Any) -> Any:
+        return cls
+
+    def __call__(cls, *args: Any, **_named: Any) -> Any:
+        """As a decorator it leaves what it decorates as it is."""
+        if len(args) == 1 and callable(args[0]) and not _named:
+            return args[0]
+        return cls
+
+
+def _nothing(name: str) -> Any:
+    return _Nothing(name, (), {})
+
+
+class _Emptied(types.ModuleType):
+    """A module in which every name stands for nothing."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _nothing(name)
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds the modules that are not to be loaded."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
+        top = fullname.partition(".")[0]
+        return ModuleSpec(fullname, self, is_package=True) if top in TENSORS else None
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        return _Emptied(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """There is nothing to run."""
+
+
+class _Digest:
+    """A hash of 64 bits in the manner of `xxhash.xxh64`."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self._parts = [bytes(data)]
+
+    def update(self, data: Any) -> None:
+        """Take more bytes in."""
+        self._parts.append(bytes(data))
+
+    def intdigest(self) -> int:
+        """The hash as a number."""
+        return int.from_bytes(blake2b(b"".join(self._parts), digest_size=8).digest(), "little")
+
+    def digest(self) -> bytes:
+        """The hash as bytes."""
+        return self.intdigest().to_bytes(8, "big")
+
+    def hexdigest(self) -> str:
+        """The hash as text."""
+        return self.digest().hex()
+
+
+def _small(name: str) -> types.ModuleType:
+    """What schedulers use of numpy or xxhash, where that is not installed."""
+    module = _Emptied(name)
+    if name == "xxhash":
+        vars(module).update(xxh64=_Digest, xxh3_64=_Digest)
+    else:
+        vars(module).update(array=lambda values, *_a, **_k: array("q", values), ndarray=list)
+    return module
+
+
+def folder_of(package: str) -> Path:
+    """The folder of a package that is named, or that is a folder; raises `MissingPackage`."""
+    path = Path(package).expanduser()
+    if path.is_dir():
+        return path.absolute()
+    try:
+        spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    except (ImportError, ValueError):
+        spec = None
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    if not places:
+        raise MissingPackage(package, package)
+    return Path(places[0])
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Within this, modules of the package in `folder` can be imported by their dotted names."""
+    before = dict(sys.modules)
+    finder = _Finder()
+    for name in [n for n in sys.modules if n.partition(".")[0] in TENSORS]:
+        del sys.modules[name]
+    for part in [folder, *(p for p in folder.rglob("*") if p.is_dir())]:
+        if any(part.glob("*.py")):
+            name = ".".join([folder.name, *part.relative_to(folder).parts])
+            package = types.ModuleType(name)
+            package.__path__ = [str(part)]
+            package.__file__ = str(part / "__init__.py")
+            sys.modules[name] = package
+    for name in SMALL:
+        if importlib.util.find_spec(name) is None:
+            sys.modules[name] = _small(name)
+    sys.meta_path.insert(0, finder)
+    sys.path.insert(0, str(folder.parent))
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        sys.path.remove(str(folder.parent))
+        kept = {n: m for n, m in sys.modules.items() if n.partition(".")[0] == folder.name}
+        sys.modules.clear()
+        sys.modules.update({**before, **kept})
+
+
+def names_of(folder: Path, *wanted: str) -> list[Any]:
+    """The things at `module:Name` below a package's folder."""
+    found: list[Any] = []
+    with alone(folder):
+        for where in wanted:
+            module, _, name = where.partition(":")
+            loaded = importlib.import_module(f"{folder.name}.{module}")
+            found.append(getattr(loaded, name))
+    return found

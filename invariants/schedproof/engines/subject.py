@@ -1,0 +1,364 @@
+"""An engine as a subject: what an adapter says, in the words that claims are written in.
+
+Rules.
+1. One step is a decision, the forward pass that is played for it, and the tokens handed back.
+   Requests are known here by what was handed in, not by what the engine remembers of them.
+2. What lies in a request's blocks follows from the steps it was in. A request that had blocks,
+   is not finished and has none any more was preempted, whatever it is called.
+3. What an engine raises, or a call that does not come back, is part of the answer, with the
+   place; nothing more can be asked of that engine then.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from schedmodel.lifecycle import State
+from schedmodel.request import STATUS_OF
+from schedproof.engines.adapter import FINISHED, RUNNING, EngineAdapter, Request, Seen, Setup, Work
+from schedproof.engines.forward import Cache, Tokens, next_token
+from schedproof.engines.raising import raised_of
+from schedproof.subjects.actions import Abort, Action, EngineEnqueue, Enqueue, Step
+from schedproof.subjects.chapter import CallCount, CallCounter
+from schedproof.subjects.contract import Config, Feature, Limits, SubjectError
+from schedproof.subjects.observation import (
+    Answer,
+    Miscount,
+    Observation,
+    Paged,
+    Raised,
+    Ran,
+    Row,
+    Span,
+    Strayed,
+    make_row,
+)
+from schedproof.subjects.places import StopSubject
+
+OF_ENGINES = frozenset(
+    {
+        Feature.LEDGER,
+        Feature.LIFECYCLE,
+        Feature.BLOCK_IDS,
+        Feature.BATCH_LIMITS,
+        Feature.GROWTH_PREEMPTION,
+        Feature.FORWARD_PASS,
+        Feature.TOKENS,
+        Feature.COUNTERS,
+        Feature.STEP_BOUNDS,
+    }
+)
+Rows = dict[tuple[Any, ...], Row]
+ROWS_MAX = 100_000
+PREFILL, DECODE = "prefill", "decode"
+
+
+def features_of(adapter: EngineAdapter) -> frozenset[Feature]:
+    """What an adapter declares."""
+    declared = {Feature.ABORT: adapter.can_abort, Feature.DECLARED_ORDER: adapter.keeps_order}
+    return OF_ENGINES | {feature for feature, is_so in declared.items() if is_so}
+
+
+class _Known:
+    """One request as it was handed in, and what follows from the steps it was in."""
+
+    __slots__ = (
+        *("request", "tokens", "arrival", "computed", "held", "preemptions", "advanced"),
+        *("aborted", "behind", "row", "key", "identity"),
+    )
+
+    def __init__(self, request: Request, arrival: int, block_size: int) -> None:
+        self.request, self.arrival = request, arrival
+        # Tokens are not shown in rows, so requests that differ in them only may share rows.
+        sizes = len(request.token_ids), request.max_new_tokens, request.priority
+        self.identity = (request.request_id, *sizes, arrival, block_size)
+        self.tokens = Tokens(request.token_ids)
+        self.computed = self.preemptions = 0
+        self.held = self.aborted = self.behind = False
+        self.advanced = True
+        self.row: Row | None = None
+        self.key: Any = None
+
+    @property
+    def generated(self) -> int:
+        return len(self.tokens.ids) - self.tokens.prompt_len
+
+
+class EngineSubject:
+    """An engine under test, in the state after its start."""
+
+    def __init__(
+        self,
+        adapter: EngineAdapter,
+        config: Config,
+        calls: CallCounter | None = None,
+        rows: Rows | None = None,
+    ) -> None:
+        self.config = config
+        self.calls = calls or CallCount()
+        self.features = features_of(adapter)
+        self.adapter = copy.copy(adapter)
+        self.limits = config.limits or Limits()
+        self._rows: Rows = {} if rows is None else rows
+        self._known: dict[int, _Known] = {}
+        self._tokens: dict[int, Tokens] = {}
+        self._cache = Cache(config.blocks, self.limits.block_size)
+        self._since_token = self._idle = self._emitted = 0
+        self._over: Raised | None = None
+        self._miscount: Miscount | None = None
+        self._strayed: Strayed | None = None
+        self.calls.action += 1
+        self.adapter.start(Setup(config.blocks, *self.limits))
+        self._seen = self._look()
+
+    def fresh(self) -> EngineSubject:
+        """Another subject of the same make, at its start."""
+        return EngineSubject(self.adapter, self.config, self.calls, self._rows)
+
+    def fork(self) -> EngineSubject:
+        """Engines are started again and led, never copied."""
+        raise NotImplementedError
+
+    def add_wait(self, request_id: int, steps: int) -> None:
+        """Nothing: no waits are counted here."""
+
+    # -- doing -------------------------------------------------------------
+
+    def do(self, action: Action) -> Answer:
+        """Carry out one action; what the engine raises is part of the answer."""
+        self.calls.action += 1
+        if self._over is not None:
+            return Answer(ran=Ran(raised=self._over))
+        if isinstance(action, Step):
+            return self._step()
+        if isinstance(action, EngineEnqueue):
+            return self._add(action)
+        if isinstance(action, Abort):
+            return self._abort(action.request_id)
+        kind = "enqueue" if isinstance(action, Enqueue) else type(action).__name__.lower()
+        raise SubjectError("contract", "contract.no_such_verb", {"action": kind})
+
+    def _add(self, action: EngineEnqueue) -> Answer:
+        request = Request(
+            action.request_id, tuple(action.token_ids), action.max_new_tokens, action.priority
+        )
+        if request.request_id in self._known:
+            return Answer(accepted=False, refusal="request_id")
+        known = self._known[request.request_id] = _Known(
+            request, len(self._known), self.limits.block_size
+        )
+        self._tokens[request.request_id] = known.tokens
+        try:
+            self.adapter.add(request)
+            self._seen = self._look()
+        except (Exception, StopSubject) as error:
+            return self._failed("add", error, accepted=True)
+        return Answer(accepted=True)
+
+    def _abort(self, request_id: int) -> Answer:
+        try:
+            self.adapter.abort(request_id)
+            if request_id in self._known:
+                self._known[request_id].aborted = True
+            self._seen = self._look()
+        except (Exception, StopSubject) as error:
+            return self._failed("abort", error)
+        return Answer()
+
+    def _step(self) -> Answer:
+        adapter = self.adapter
+        call = "schedule"
+        spans: tuple[Span, ...] = ()
+        attended, foreign = 0, None
+        try:
+            batch = adapter.schedule()
+            spans = tuple([self._span(work) for work in batch])
+            if adapter.copies:
+                self._cache.copy(adapter.copies)
+            attended, foreign = self._cache.run(batch, self._tokens)
+            for work in batch:
+                known = self._known[work.request_id]
+                known.behind = work.end < len(known.tokens.ids)
+            if batch:
+                call = "deliver"
+                adapter.deliver({work.request_id: self._token(work) for work in batch})
+            call = "observe"
+            before = self._emitted
+            self._seen = self._look(batch)
+        except (Exception, StopSubject) as error:
+            if foreign is None:
+                return self._failed(call, error, spans)
+            return Answer(batch=spans, ran=Ran(attended, foreign))
+        self._since_token = 0 if self._emitted > before else self._since_token + 1
+        self._idle = 0 if batch else self._idle + 1
+        facts = (self._since_token, self._since_token_max(), self._idle, adapter.idle_steps_max)
+        return Answer(
+            batch=spans, ran=Ran(attended, foreign, self._strayed, None, self._miscount, *facts)
+        )
+
+    def _span(self, work: Work) -> Span:
+        known = self._known[work.request_id]
+        goes_on = known.computed >= known.tokens.prompt_len and not known.behind
+        phase = DECODE if goes_on and work.end - work.start <= 1 else PREFILL
+        return Span(work.request_id, phase, 1, work.start, work.end)
+
+    def _token(self, work: Work) -> int:
+        prefixes = self._tokens[work.request_id].prefixes
+        return next_token(prefixes[work.end - 1]) if 0 < work.end <= len(prefixes) else 0
+
+    def _since_token_max(self) -> int:
+        """Steps that may pass between two tokens: all is computed once more, token by token."""
+        return 4 + 2 * sum([len(tokens.ids) for tokens in self._tokens.values()])
+
+    def _failed(
+        self, call: str, error: BaseException, spans: Sequence[Span] = (), accepted: Any = None
+    ) -> Answer:
+        self.calls.action += 1  # a call that hung is over
+        self._over = raised_of(call, error)
+        return Answer(accepted=accepted, batch=tuple(spans), ran=Ran(raised=self._over))
+
+    # -- seeing ------------------------------------------------------------
+
+    def observe(self) -> Observation:
+        """The state now; after a call that failed, that of before it."""
+        return self._seen
+
+    def _look(self, batch: Sequence[Work] = ()) -> Observation:
+        adapter = self.adapter
+        computed = {work.request_id: work.end for work in batch}
+        seen = adapter.requests()
+        rows: list[Row] = []
+        for request_id, known in self._known.items():
+            now = seen.get(request_id)
+            if now is not None:
+                rows.append(self._row(known, now, computed.get(request_id)))
+        pool = adapter.pool()
+        free = tuple(pool.free_ids)
+        half = [r.request_id for r in rows if r.state is State.PREFILL and r.status == "prefill"]
+        waiting = tuple([i for i in pool.waiting if i not in half])
+        running = (*pool.running, *[i for i in pool.waiting if i in half])
+        references = self._references(rows) if pool.references is None else tuple(pool.references)
+        limits = self.limits
+        paged = Paged(*limits, references, free, running, waiting, adapter.seats_per_step)
+        capacity = self.config.blocks - adapter.reserved_blocks
+        return Observation(0, capacity, len(free), tuple(rows), 0, (), (), paged)
+
+    def _references(self, rows: Sequence[Row]) -> tuple[int, ...]:
+        """Holders of each block, where the engine does not count them."""
+        counts = [0] * self.config.blocks
+        for row in rows:
+            for block in row.block_ids or ():
+                counts[block] += 1
+        return tuple(counts)
+
+    def _row(self, known: _Known, now: Seen, computed: int | None) -> Row:
+        finished = now.status == FINISHED
+        blocks = tuple(now.blocks)
+        self._take_output(known, now.output, finished)
+        if now.counters:
+            self._check_counters(known, now)
+        if not blocks and known.held and not finished:
+            known.preemptions += 1
+            known.advanced = False
+        if computed is not None:
+            known.computed = computed
+        if not blocks and not finished:
+            known.computed, known.behind = 0, False
+        known.held = bool(blocks)
+        key = (
+            known.identity,
+            now.status,
+            blocks,
+            known.generated,
+            known.computed,
+            known.preemptions,
+            known.advanced,
+            known.aborted,
+            known.behind,
+        )
+        if known.key != key:
+            row = self._rows.get(key)
+            if row is None:
+                if len(self._rows) > ROWS_MAX:
+                    self._rows.clear()
+                row = self._rows[key] = self._made(known, now.status, blocks, key)
+            known.row, known.key = row, key
+        assert known.row is not None
+        return known.row
+
+    def _take_output(self, known: _Known, output: Sequence[int], finished: bool) -> None:
+        """Compare new tokens with those that must come."""
+        old, new = known.generated, len(output)
+        wanted = known.request.max_new_tokens
+        if new < old:
+            known.tokens.cut(new)
+        for index in range(old, new):
+            right, got = known.tokens.following, output[index]
+            if index >= wanted:
+                self._stray("too_many", known, index, got, None)
+            elif got != right:
+                self._stray("other", known, index, got, right)
+            known.tokens.append(got)
+            known.advanced = True
+            self._emitted += 1
+        if finished and new < wanted and not known.aborted:
+            self._stray("too_few", known, new, None, known.tokens.following)
+
+    def _stray(
+        self, kind: str, known: _Known, index: int, got: int | None, wanted: int | None
+    ) -> None:
+        if self._strayed is None:
+            self._strayed = Strayed(kind, known.request.request_id, index + 1, got, wanted)
+
+    def _check_counters(self, known: _Known, now: Seen) -> None:
+        limit = len(known.tokens.ids)
+        for name, value in now.counters:
+            if not 0 <= value <= limit and self._miscount is None:
+                self._miscount = Miscount(known.request.request_id, name, value, limit)
+
+    def _made(self, known: _Known, status: str, blocks: tuple[int, ...], key: Any) -> Row:
+        state = _state_of(known, status, blocks)
+        request = known.request
+        prefilled = known.computed >= known.tokens.prompt_len
+        limits = self.limits
+        return make_row(
+            (),
+            key,
+            request_id=request.request_id,
+            state=state,
+            status=STATUS_OF[state] if status == RUNNING else state.value,
+            phase=DECODE if prefilled else PREFILL,
+            prompt_len=len(request.token_ids),
+            generated_len=known.generated,
+            max_new_tokens=request.max_new_tokens,
+            priority=request.priority,
+            cache_hit=None,
+            wait_steps=None,
+            required_blocks=-(-request.longest // limits.block_size),
+            held_blocks=len(blocks),
+            deadline_step=None,
+            preemptible=True,
+            preemptions=known.preemptions,
+            arrival_index=known.arrival,
+            finish_reason=_reason(known, state),
+            advanced=known.advanced,
+            extra=(),
+            computed_len=known.computed,
+            block_ids=blocks,
+        )
+
+
+def _state_of(known: _Known, status: str, blocks: tuple[int, ...]) -> State:
+    if status == FINISHED:
+        return State.FINISHED
+    if status == RUNNING or blocks:
+        return State.PREFILL if known.behind or not known.computed else State.DECODE
+    return State.PREEMPTED if known.preemptions else State.WAITING
+
+
+def _reason(known: _Known, state: State) -> str | None:
+    if state is not State.FINISHED:
+        return None
+    return "aborted" if known.aborted else "completed"

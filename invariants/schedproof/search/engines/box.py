@@ -1,0 +1,146 @@
+"""The box of inputs from which engines are tried: tiny pools, few tokens, prompts that overlap.
+
+Rules.
+1. Real schedulers fail on one to three requests, a pool of one to eight blocks and blocks of two
+   or four tokens; so inputs are drawn from there, and from a vocabulary of one to three tokens.
+2. Half of the prompts begin as an earlier one does: caches of prefixes are where most goes wrong.
+3. Half of the inputs come all at once; in the others each request comes after some steps.
+4. Only what the engine promises to serve is asked of it. What can never fit is tried apart.
+5. An input is an immutable plan; the same plan leads to the same run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+from schedproof.engines.adapter import EngineAdapter, Request, Setup
+from schedproof.subjects.actions import Abort, Action, EngineEnqueue
+from schedproof.subjects.contract import Config, Limits
+
+BLOCKS_MAX, REQUESTS_MAX, SEQS_MAX, PROMPT_MAX, NEW_MAX, VOCABULARY_MAX = 8, 3, 3, 9, 7, 3
+TRIES = 20
+AGING_INTERVAL = 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One input: the size of the engine, requests, and after how many steps each comes.
+
+    `aborts` are (steps, request id) pairs.
+    """
+
+    setup: Setup
+    policy: str
+    requests: tuple[tuple[int, Request], ...]
+    aborts: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def config(self) -> Config:
+        """The set-up of a subject."""
+        setup = self.setup
+        return Config(self.policy, setup.blocks, AGING_INTERVAL, Limits(*setup[1:]))
+
+    def due(self, steps: int) -> Iterator[Action]:
+        """What is done after so many steps."""
+        for after, request in self.requests:
+            if after == steps:
+                yield EngineEnqueue.of(*request)
+        for after, request_id in self.aborts:
+            if after == steps:
+                yield Abort(request_id)
+
+    @property
+    def last(self) -> int:
+        """The number of steps after which nothing more is done to it."""
+        return max([after for after, _ in (*self.requests, *self.aborts)], default=0)
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """How much there is to read, the most tiresome first."""
+        requests = [request for _, request in self.requests]
+        return (
+            len(requests) + len(self.aborts),
+            sum(len(r.token_ids) + r.max_new_tokens for r in requests),
+            self.last,
+            sum(after for after, _ in self.requests),
+            *self.setup,
+            sum(sum(r.token_ids) + r.priority for r in requests),
+        )
+
+    def served_by(self, adapter: EngineAdapter) -> bool:
+        """Whether the engine promises to serve all of it."""
+        setup = self.setup
+        if not self.requests or setup.max_num_seqs > setup.max_num_batched_tokens:
+            return False
+        return all(
+            request.token_ids and request.max_new_tokens > 0 and adapter.takes(self.setup, request)
+            for _, request in self.requests
+        )
+
+
+def drawn(random: Random, adapter: EngineAdapter, requests_max: int, blocks_max: int) -> Plan:
+    """An input at random."""
+    while True:
+        setup = _setup(random, adapter, blocks_max)
+        vocabulary = random.randint(1, VOCABULARY_MAX)
+        at_once = random.random() < 0.5
+        requests: list[tuple[int, Request]] = []
+        for request_id in range(random.randint(1, requests_max)):
+            earlier = [request for _, request in requests]
+            request = _request(random, adapter, setup, request_id, vocabulary, earlier)
+            if request is None:
+                break
+            requests.append((0 if at_once else random.randint(0, 5), request))
+        if requests:
+            plan = Plan(setup, adapter.policy, tuple(requests))
+            return in_order(replace(plan, aborts=_aborts(random, adapter, requests)))
+
+
+def in_order(plan: Plan) -> Plan:
+    """The same plan with its requests in the order of their arrival, numbered from 0."""
+    ordered = sorted(plan.requests, key=lambda pair: pair[0])
+    number = {request.request_id: place for place, (_, request) in enumerate(ordered)}
+    requests = [(after, r._replace(request_id=number[r.request_id])) for after, r in ordered]
+    aborts = sorted((after, number[i]) for after, i in plan.aborts if i in number)
+    return replace(plan, requests=tuple(requests), aborts=tuple(aborts))
+
+
+def _setup(random: Random, adapter: EngineAdapter, blocks_max: int) -> Setup:
+    size = random.choice(adapter.block_sizes)
+    blocks = random.randint(adapter.smallest_blocks, max(blocks_max, adapter.smallest_blocks))
+    few = random.random() < 0.5
+    tokens = random.randint(1, 8) if few else random.randint(4, 32)
+    seqs = random.randint(1, SEQS_MAX)
+    return Setup(blocks, size, seqs, max(seqs, tokens))
+
+
+def _request(
+    random: Random,
+    adapter: EngineAdapter,
+    setup: Setup,
+    request_id: int,
+    vocabulary: int,
+    earlier: list[Request],
+) -> Request | None:
+    for _ in range(TRIES):
+        length = random.randint(1, PROMPT_MAX)
+        tokens = [random.randrange(vocabulary) for _ in range(length)]
+        if earlier and random.random() < 0.5:
+            shared = random.choice(earlier).token_ids
+            tokens = [*shared[: random.randint(1, len(shared))], *tokens][:PROMPT_MAX]
+        priority = random.randint(0, 2) if adapter.uses_priority else 0
+        request = Request(request_id, tuple(tokens), random.randint(1, NEW_MAX), priority)
+        if adapter.takes(setup, request):
+            return request
+    return None
+
+
+def _aborts(
+    random: Random, adapter: EngineAdapter, requests: list[tuple[int, Request]]
+) -> tuple[tuple[int, int], ...]:
+    if not adapter.can_abort or random.random() < 0.6:
+        return ()
+    after, request = random.choice(requests)
+    return ((after + random.randint(0, 5), request.request_id),)

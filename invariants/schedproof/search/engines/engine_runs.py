@@ -1,0 +1,98 @@
+"""The search of an engine in a child process, with limits of time and memory.
+
+Rules. As in `policy_runs`: the engine is loaded and led in a child only, and whatever becomes of
+the child is a result. A call that does not come back is ended after a moment and told as a broken
+claim, because it is the engine's and can be made smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from schedproof.claims.claim import Claim, Over
+from schedproof.engines.named import EngineTarget, load_adapter
+from schedproof.search import isolation
+from schedproof.search.engines.engine_search import Within, search_engine
+from schedproof.search.isolation import Channel, Limits, Outcome
+from schedproof.search.outcomes import JsonValue
+from schedproof.search.policy_runs import trouble_with_child
+from schedproof.search.results import RunResult, Trouble, Verdict
+from schedproof.subjects.load_errors import SubjectLoadError, TargetError
+
+ACTION_SECONDS = 1.0
+Tell = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class EnginePlan:
+    """What to search, by which claims, how far, and within what limits."""
+
+    target: EngineTarget
+    claims: tuple[Claim, ...]
+    within: Within
+    seconds: float = 30.0
+    memory_mib: int = 1024
+    action_seconds: float = ACTION_SECONDS
+
+    @property
+    def limits(self) -> Limits:
+        """Those of the child."""
+        return Limits(self.seconds, self.memory_mib, self.action_seconds)
+
+
+def run_engine(plan: EnginePlan, tell: Tell) -> RunResult:
+    """The result of a plan. Raises `TargetError` when the target names no engine."""
+    outcome = isolation.run_isolated(_job(plan), plan.limits, tell)
+    if isinstance(outcome, isolation.Finished) or (
+        isinstance(outcome, isolation.Interrupted) and outcome.returned
+    ):
+        value: Any = outcome.value if isinstance(outcome, isolation.Finished) else outcome.partial
+        return _result(plan, value)
+    return _without_answer(plan, outcome)
+
+
+def judged_on_edges(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """The claims that are judged while an engine runs."""
+    return tuple(claim for claim in claims if claim.over not in (Over.RUN, Over.ROUNDS))
+
+
+def _job(plan: EnginePlan) -> Callable[[Channel], JsonValue]:
+    def job(channel: Channel) -> JsonValue:
+        try:
+            adapter = load_adapter(plan.target, channel.begin)
+        except TargetError as error:
+            return {"target": error.to_json()}
+        except SubjectLoadError as error:
+            place = error.place.to_json() if error.place else None
+            trouble = Trouble("load", error.message_id, dict(error.fields), place)
+            return {"trouble": asdict(trouble)}
+        channel.begin(plan.target.text)
+        return search_engine(adapter, plan.claims, plan.within, channel).to_json()
+
+    return job
+
+
+def _result(plan: EnginePlan, value: Any) -> RunResult:
+    if "target" in value:
+        raise TargetError.from_json(value["target"])
+    if "policy" in value:
+        return RunResult.from_json(value)
+    record = value["trouble"]
+    trouble = Trouble(**{**record, "actions": tuple(record["actions"])})
+    return replace(_blank(plan), trouble=trouble)
+
+
+def _without_answer(plan: EnginePlan, outcome: Outcome) -> RunResult:
+    blank = replace(_blank(plan), seconds=outcome.seconds)
+    if isinstance(outcome, isolation.Interrupted):
+        verdict = Verdict.INCOMPLETE.value
+        return replace(blank, verdict=verdict, interrupted=True, stopped_by="interrupt")
+    return replace(blank, trouble=trouble_with_child(plan.limits, outcome))
+
+
+def _blank(plan: EnginePlan) -> RunResult:
+    within = plan.within
+    bounds = {"requests": within.requests, "blocks": within.blocks}
+    return replace(RunResult.blank(plan.target.adapter, "random", bounds), seed=within.seed)

@@ -1,0 +1,54 @@
+"""Playing one input to its end, every step judged.
+
+Rules.
+1. Requests are handed in when they are due, then steps are taken until all are finished or a
+   claim is broken. How long that may take is what STALL-3 says; a cap ends the rest.
+2. An engine is started anew for each input, and never copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from schedproof.claims.judge import Judge
+from schedproof.engines.subject import EngineSubject
+from schedproof.search.engines.box import Plan
+from schedproof.search.session import ClaimBroken, Session, Violation
+from schedproof.subjects.actions import STEP
+from schedproof.subjects.contract import Config
+
+STEPS_MAX = 400
+StartEngine = Callable[[Config], EngineSubject]
+
+
+@dataclass
+class Played:
+    """What a run came to: the violation if there was one, and how much was done."""
+
+    violation: Violation | None
+    actions: int
+    steps: int
+    served: int
+
+
+def play(start: StartEngine, plan: Plan, judge: Judge) -> Played:
+    """Play a plan to its end, or to the first broken claim."""
+    session = Session(start, plan.config, judge, remembers=False)
+    violation: Violation | None = None
+    steps = 0
+    try:
+        while steps < STEPS_MAX:
+            for action in plan.due(steps):
+                session.do(action)
+            steps += 1
+            if all(row.finished for row in session.seen.rows):
+                if steps > plan.last:
+                    break
+                continue  # nobody asks an idle engine for a step
+            answer = session.do(STEP)
+            if answer.ran is not None and answer.ran.raised is not None:
+                break  # nobody asked whether it may
+    except ClaimBroken as broken:
+        violation = broken.violation
+    return Played(violation, len(session.actions), steps, session.steps_served)
