@@ -26,7 +26,7 @@ from schedproof.page.document import page as page_of
 from schedproof.search.replay import counterexample
 from schedproof.search.results import RunResult
 from schedproof.search.session import Violation
-from schedproof.subjects.actions import STEP
+from schedproof.subjects.actions import STEP, Action
 from schedproof.subjects.chapter import ChapterSubject, from_class
 from schedproof.subjects.contract import Config
 from schedproof.telling.report import Summary
@@ -71,7 +71,7 @@ def long_run() -> RunResult:
     def start(config: Config) -> ChapterSubject:
         return ChapterSubject(from_class(PlainScheduler), config)
 
-    taken = [
+    taken: list[Action] = [
         enqueue(i, 1 + i % 3, max_new_tokens=8 + i % 5, priority=i % 7) for i in range(requests)
     ]
     taken += [STEP] * (actions - requests)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def places_of(*said: str) -> list[str]:
 
 
 @pytest.fixture
-def clean(make_run: type[RunResult]) -> api.CheckResult:
+def clean(make_run: Callable[..., RunResult]) -> api.CheckResult:
     return api.CheckResult(Summary("mine", (make_run(),), 0.2), "en")
 
 

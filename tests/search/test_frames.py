@@ -19,8 +19,11 @@ State = dict[str, dict[str, Any]]
 
 def frames_of(states: list[State]) -> list[Frame]:
     start: list[State] = [{}]
-    pairs = zip(start + states, states, strict=False)
-    return [frame_after(before, after, clock=0, free=3) for before, after in pairs]
+    befores: list[State] = start + states
+    return [
+        frame_after(before, after, clock=0, free=3)
+        for before, after in zip(befores, states, strict=False)
+    ]
 
 
 @given(STATES)
@@ -37,7 +40,7 @@ def _sorted(state: State) -> list[tuple[str, list[tuple[str, Any]]]]:
 
 
 def test_what_stays_is_not_told_again() -> None:
-    before = {"0": {"phase": "prefill", "wait_steps": 1}, "1": {"phase": "decode"}}
-    after = {"0": {"phase": "decode", "wait_steps": 1}, "1": {"phase": "decode"}}
+    before: State = {"0": {"phase": "prefill", "wait_steps": 1}, "1": {"phase": "decode"}}
+    after: State = {"0": {"phase": "decode", "wait_steps": 1}, "1": {"phase": "decode"}}
     frame = frame_after(before, after, clock=1, free=2, served=(0,))
     assert frame == Frame(1, 2, {"0": {"phase": "decode"}}, served=(0,))
