@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -64,17 +64,29 @@ def _shown(folder: Path, words: str) -> str:
     return f"```console\n$ schedproof {words}\n{typed(folder, words).stdout.rstrip()}\n```"
 
 
-def kept_trace() -> str:
+def kept_trace(lang: str) -> str:
     """The file of a trace, whole."""
-    return tour("en")["kept_trace"]
+    return tour(lang)["kept_trace"]
 
 
-def _part(name: str) -> Callable[[str], str]:
-    def make(lang: str) -> str:
-        return tour(lang)[name]
-
-    make.__name__ = name
-    return make
+def explained(lang: str) -> str:
+    """One step of it explained."""
+    return tour(lang)["explained"]
 
 
-MAKERS = (kept_trace, *(_part(name) for name in ("explained", "parted", "replayed", "replayed_all")))
+def parted(lang: str) -> str:
+    """The broken scheduler and the model on its actions."""
+    return tour(lang)["parted"]
+
+
+def replayed(lang: str) -> str:
+    """The trace after the wrong line was taken out."""
+    return tour(lang)["replayed"]
+
+
+def replayed_all(lang: str) -> str:
+    """The same as a regression run."""
+    return tour(lang)["replayed_all"]
+
+
+MAKERS = (kept_trace, explained, parted, replayed, replayed_all)

@@ -14,8 +14,8 @@ from schedproof.subjects.actions import STEP, Action, Enqueue, to_json
 from schedproof.subjects.contract import Config
 from schedproof.traces.store import Kept, Store
 from schedproof.traces.trace import Provenance, Trace
-from schedproof.zoo.faults import exported
 from schedproof.zoo.chapter_faults import BY_NAME
+from schedproof.zoo.faults import exported
 
 FORGETS = "preempt-forgets-tokens"
 

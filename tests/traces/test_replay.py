@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.traces.conftest import FORGETS, LOSES_A_TOKEN, Keep, Run, enqueue
 
+from schedproof.search.isolation import Limits
 from schedproof.subjects.actions import STEP, Abort
+from schedproof.traces import children
+from schedproof.traces import replay as replays
 from schedproof.traces.replay import replay
 from schedproof.traces.taken import FAILED, FIXED, OTHERWISE, STILL, UNFIT
 
 FORGETFUL = "        victim.generated_len = 0\n"
 
 
-def status(keep: Keep, on: str | None = None, **fields: object) -> str:
+def status(keep: Keep, on: str | None = None, **fields: Any) -> str:
     (replayed,) = replay([keep(**fields)], on)
     return replayed.taken.status
 
@@ -97,9 +101,8 @@ def test_a_scheduler_that_raises(keep: Keep) -> None:
 def test_a_scheduler_that_hangs_is_an_error(
     keep: Keep, alone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from schedproof.traces import children, replay as replays
 
-    limits = children.Limits(seconds=5.0, memory_mib=1024, action_seconds=0.3)
+    limits = Limits(seconds=5.0, memory_mib=1024, action_seconds=0.3)
     monkeypatch.setattr(replays, "do_all", lambda tasks: children.do_all(tasks, limits))
     (alone / "slow.py").write_text(
         "from schedmodel import DecodeSchedulerSim\n\n\n"
@@ -117,7 +120,7 @@ def test_an_endless_wait_is_taken_again(keep: Keep) -> None:
     stem = [enqueue(0, 3), enqueue(1, 1, max_new_tokens=9, priority=5)]
     loop = [STEP]
     lasso = {"request": 0, "stem": 2, "loop": 1}
-    fields = {"claim": "LIVE-2", "lasso": lasso, "subject": "model"}
+    fields: dict[str, Any] = {"claim": "LIVE-2", "lasso": lasso, "subject": "model"}
     assert status(keep, actions=[*stem, *loop * 4], **fields) == STILL
     assert status(keep, actions=[enqueue(0, 3), STEP, *loop * 4], **fields) == FIXED
 

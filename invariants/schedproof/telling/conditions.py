@@ -172,4 +172,4 @@ def _irrelevant(say: Say, varied: tuple[Varied, ...]) -> Iterator[str]:
     for each in varied:
         if each.name in matter and not each.matters:
             kind = f"idle.{each.name}" if each.name in _WHETHER else "idle.of"
-            yield say(kind, request=each.request, field=say(f"vary.{each.name}"))
+            yield say(kind, request=each.request, field=say(f"vary.{each.name}")).rstrip()

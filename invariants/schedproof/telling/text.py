@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from schedproof.telling.bounds import DOT
 from schedproof.telling.layout import on_both_sides, pad, table, width_of, wrap
 from schedproof.telling.messages import Say, tell
 from schedproof.telling.steps import StepLine
@@ -137,5 +136,6 @@ def closing_of(say: Say, story: Story) -> list[tuple[str, str]]:
     for place, text in enumerate(story.where):
         pairs.append(("" if place else say("story.where"), text))
     pairs += [(say("story.why"), story.why), (say("story.rule"), story.rule)]
-    pairs.append((say("story.repeat"), DOT.join(story.again)))
+    for place, command in enumerate(story.again):
+        pairs.append(("" if place else say("story.repeat"), command))
     return [pair for pair in pairs if pair[1]]
