@@ -129,9 +129,22 @@ def test_several_violations_can_be_chosen(found: Found, read: Read) -> None:
     assert [e["claim"] for e in seen.data["examples"]] == ["PROGRESS-2", "LEDGER-1"]
 
 
+def test_same_actions_under_several_policies_are_told_once(found: Found, read: Read) -> None:
+    run = found("ledger-1")
+    (example,) = run.counterexamples
+    other = replace(run, policy="aging", counterexamples=(replace(example, policy="aging"),))
+    seen = read(run, other)
+    assert len(seen.data["examples"]) == 1
+    assert "The same actions" in seen.text
+    assert "aging" in seen.text
+
+
 def test_what_is_left_out_is_counted(found: Found, read: Read) -> None:
     run = found("ledger-1")
-    seen = read(replace(run, counterexamples=run.counterexamples * (EXAMPLES_MAX + 2)))
+    (example,) = run.counterexamples
+    claims = [f"MINE-{number}" for number in range(EXAMPLES_MAX + 2)]
+    many = tuple(replace(example, claim=claim) for claim in claims)
+    seen = read(replace(run, counterexamples=many))
     assert len(seen.data["examples"]) == EXAMPLES_MAX
     assert "2 more violations are not shown here" in seen.text
 

@@ -29,7 +29,7 @@ from schedproof.page.overview import checked, troubles, verdict_of
 from schedproof.page.scenes import told
 from schedproof.page.words import words
 from schedproof.telling.messages import Say
-from schedproof.telling.report import Summary
+from schedproof.telling.report import Summary, told_once
 
 EXAMPLES_MAX = 40
 SCRIPTS = ("basics", "requests", "drawings", "timeline", "player", "start")
@@ -39,12 +39,12 @@ _THEMES = ("auto", "light", "dark")
 
 def page(summary: Summary, language: str) -> str:
     """The page as text, in every language; it opens in `language`."""
-    pairs = [(example, run) for run in summary.runs for example in run.counterexamples]
-    examples = [shown(example, run) for example, run in pairs[:EXAMPLES_MAX]]
+    found = told_once(summary)
+    examples = [shown(*each) for each in found[:EXAMPLES_MAX]]
     body = element(
         "body",
         _top(summary, language),
-        element("main", *_main(summary, examples, len(pairs) - len(examples))),
+        element("main", *_main(summary, examples, len(found) - len(examples))),
         element("footer", both(lambda say: say("web.footer", version=__version__))),
         element("script", _data(examples), type="application/json", id="data"),
         element("script", script()),

@@ -10,6 +10,7 @@ Rules.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
@@ -21,7 +22,7 @@ from schedproof.telling.books import Sum
 from schedproof.telling.bounds import DOT
 from schedproof.telling.differences import Differences
 from schedproof.telling.language import LANGUAGES
-from schedproof.telling.messages import Say, has_text, tell
+from schedproof.telling.messages import Say, has_text, join, tell
 from schedproof.telling.steps import StepLine
 from schedproof.telling.story import Story, is_endless, story_of
 
@@ -44,10 +45,13 @@ HEADINGS = {
 
 @dataclass(frozen=True)
 class Shown:
-    """A counterexample with all that is made of it: a story in each language, and its scenes."""
+    """A counterexample with all that is made of it: a story in each language, and its scenes.
+
+    `others` are further policies under which the very same actions break it.
+    """
 
     example: Counterexample
-    run: RunResult
+    others: tuple[str, ...]
     stories: tuple[Story, ...]
     scenes: tuple[Scene, ...]
 
@@ -62,11 +66,11 @@ class Shown:
         return int(self.example.values["stem"]) if is_endless(self.example) else None
 
 
-def shown(example: Counterexample, run: RunResult) -> Shown:
+def shown(example: Counterexample, run: RunResult, others: Sequence[str] = ()) -> Shown:
     """A counterexample made ready for the page."""
     stories = tuple(story_of(example, language, run) for language in LANGUAGES)
     scenes = scenes_of(example, len(stories[0].steps)) if example.frames else []
-    return Shown(example, run, stories, tuple(scenes))
+    return Shown(example, tuple(others), stories, tuple(scenes))
 
 
 def article(told: Shown, number: int) -> Html:
@@ -96,7 +100,8 @@ def label(told: Shown) -> Html:
     example = told.example
     length = both(lambda say: say("web.actions", actions=example.length))
     name = element("b", f"✗ {example.claim}")
-    return joined(name, " ", element("span", example.policy, " · ", length))
+    policies = both(lambda say: join(say, "names", [example.policy, *told.others]))
+    return joined(name, " ", element("span", policies, " · ", length))
 
 
 def _badge(told: Shown) -> Html:
@@ -157,10 +162,15 @@ def _way(told: Shown) -> Html:
         "section",
         element("h3", both(lambda say: say("story.how_to_get_there"))),
         element("p", in_languages([story.setup for story in told.stories]), class_="faint"),
+        element("p", _others(told), class_="faint") if told.others else None,
         element("ol", *steps, class_="steps"),
         element("p", ends, class_="again") if ends else None,
         class_="way",
     )
+
+
+def _others(told: Shown) -> Html:
+    return both(lambda say: say("report.same_actions", policies=join(say, "names", [*told.others])))
 
 
 def _step(lines: tuple[StepLine, ...]) -> Html:
