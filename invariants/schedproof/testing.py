@@ -26,9 +26,8 @@ from schedproof.search.replay import attempt, counterexample
 from schedproof.search.results import Verdict
 from schedproof.search.summing_up import trouble_of
 from schedproof.settings import unknown
-from schedproof.subjects.actions import STEP, Action, Enqueue, Step, to_json
-from schedproof.subjects.chapter import ChapterSubject
-from schedproof.subjects.contract import Config, SubjectError
+from schedproof.subjects.actions import STEP, Abort, Action, Deliver, Step, from_json, to_json
+from schedproof.subjects.contract import Config, Limits, Subject, SubjectError
 from schedproof.subjects.loading import load_module
 from schedproof.telling.language import choose_language
 from schedproof.telling.messages import tell
@@ -37,21 +36,35 @@ from schedproof.telling.trouble import trouble_lines
 from schedproof.traces.taken import take_again
 from schedproof.traces.trace import Provenance, Trace
 
-__all__ = ["assert_holds", "assert_runs", "enqueue", "step"]
+__all__ = ["abort", "assert_holds", "assert_runs", "deliver", "enqueue", "step"]
 
-Start = Callable[[Config], ChapterSubject]
+Start = Callable[[Config], Subject]
 Failure = tuple[str, BaseException | None]
 """What is told, and the exception behind it."""
 
 
-def enqueue(request_id: Any, prompt_len: Any = 1, **arguments: Any) -> Enqueue:
-    """The action that submits a request; arguments and defaults are those of the chapter."""
-    return Enqueue(request_id, prompt_len, **arguments)
+def enqueue(request_id: Any, prompt_len: Any = 1, **arguments: Any) -> Action:
+    """The action that submits a request; arguments and defaults are those of the chapter.
+
+    For an engine the prompt's `token_ids` stand in place of its length.
+    """
+    length = {} if "token_ids" in arguments else {"prompt_len": prompt_len}
+    return from_json({"op": "enqueue", "args": {"request_id": request_id, **length, **arguments}})
 
 
 def step() -> Step:
     """The action that lets the scheduler take one step."""
     return STEP
+
+
+def abort(request_id: int) -> Action:
+    """The action that withdraws a request."""
+    return Abort(request_id)
+
+
+def deliver(index: int = 0) -> Action:
+    """The action that hands the results of a batch in flight back."""
+    return Deliver(index)
 
 
 def assert_holds(
@@ -66,19 +79,20 @@ def assert_holds(
     cell: int | None = None,
     claims_from: str | None = None,
     lasso: dict[str, int] | None = None,
+    limits: dict[str, int] | None = None,
 ) -> None:
     """Fail with the story if these actions break the claim.
 
     `target`, `factory`, `cell` and `claims_from` are those of `schedproof.check`; `claim` is the
     id of a claim. `lasso` says of an endless wait which `request` waits, and that a loop of
-    `loop` actions follows on the first `stem` ones. Raises `AssertionError`, or what
-    `schedproof.check` raises for wrong names.
+    `loop` actions follows on the first `stem` ones; `limits` are those of a scheduler of
+    batches. Raises `AssertionError`, or what `schedproof.check` raises for wrong names.
     """
     __tracebackhide__ = True
     near = _caller()
     wanted = _claim(claim, _found(claims_from, near))
     start = _starter(target, factory, cell, near)
-    config = Config(policy, blocks, aging_interval)
+    config = _config(policy, blocks, aging_interval, limits)
     lang = choose_language(None)
     failure: Failure | None = None
     try:
@@ -143,13 +157,14 @@ def assert_runs(
     aging_interval: int = 2,
     factory: str | Callable[..., Any] | None = None,
     cell: int | None = None,
+    limits: dict[str, int] | None = None,
 ) -> None:
     """Fail if the scheduler raises or answers nonsense on these actions."""
     __tracebackhide__ = True
     start = _starter(target, factory, cell, _caller())
     failure: Failure | None = None
     try:
-        subject = start(Config(policy, blocks, aging_interval))
+        subject = start(_config(policy, blocks, aging_interval, limits))
         for action in actions:
             subject.do(action)
             subject.observe()
@@ -157,6 +172,10 @@ def assert_runs(
         failure = (_trouble(error, actions, policy, choose_language(None)), error.cause)
     if failure is not None:
         raise AssertionError(failure[0]) from failure[1]
+
+
+def _config(policy: str, blocks: int, aging_interval: int, limits: dict[str, int] | None) -> Config:
+    return Config(policy, blocks, aging_interval, None if limits is None else Limits(**limits))
 
 
 def _trouble(error: SubjectError, actions: Sequence[Action], policy: str, lang: str) -> str:
@@ -181,8 +200,8 @@ def _starter(
     asked = {"target": _found(target, near), "factory": _found(factory, near), "cell": cell}
     loaded = _source(asked).load(lambda _part: None)
 
-    def start(config: Config) -> ChapterSubject:
-        return ChapterSubject(loaded.make, config, loaded.strict_types)
+    def start(config: Config) -> Any:
+        return loaded.subject(loaded.make, config, loaded.strict_types)
 
     return start
 

@@ -58,7 +58,7 @@ def test_every_state_has_every_variable_and_one_action() -> None:
     states = record["states"]
     assert len(states) == run.counterexamples[0].length + 1
     for index, state in enumerate(states):
-        assert state["#meta"] == {"index": index}
+        assert state["#meta"]["index"] == index
         assert sorted(state) == sorted(["#meta", *record["vars"]])
     taken = [state[ACTION] for state in states]
     assert taken == ["init", "enqueue", "step", "step", "enqueue", "step"]
@@ -91,6 +91,14 @@ def test_wrong_values_of_a_probe_come_back_with_their_type(value: Any) -> None:
     (action,) = from_itf(json.loads(json.dumps(to_itf(before)))).actions
     for name in ("request_id", "deadline_step"):
         assert (type(action["args"][name]), action["args"][name]) == (type(value), value)
+
+
+def test_a_batch_scheduler_s_arguments_come_back_and_no_others() -> None:
+    few = {"request_id": 1, "prompt_len": 4, "max_new_tokens": 1, "priority": 0}
+    prompt = {"request_id": 2, "max_new_tokens": 1, "priority": 0, "token_ids": [7, 8]}
+    actions = [{"op": "enqueue", "args": few}, {"op": "enqueue", "args": prompt}]
+    before = trace(*actions, {"op": "abort", "args": {"request_id": 1}}, {"op": "step"})
+    assert from_itf(json.loads(json.dumps(to_itf(before)))) == before
 
 
 def test_not_a_number_comes_back_as_that() -> None:

@@ -61,8 +61,17 @@ def test_every_claim_that_was_judged_is_a_rule(broken: Summary) -> None:
     assert not any(rule.startswith("REACH-") for rule in rules)
 
 
+def unexplained(summary: Summary) -> Summary:
+    """The same where nobody looked for the lines that wrote what is guilty."""
+    runs = [
+        replace(run, counterexamples=tuple(replace(e, evidence=None) for e in run.counterexamples))
+        for run in summary.runs
+    ]
+    return replace(summary, runs=tuple(runs))
+
+
 def test_a_result_points_to_the_class(broken: Summary) -> None:
-    physical = run_of(broken)["results"][0]["locations"][0]["physicalLocation"]
+    physical = run_of(unexplained(broken))["results"][0]["locations"][0]["physicalLocation"]
     file = physical["artifactLocation"]
     assert file == {"uri": "examples/lost_progress.py", "uriBaseId": "%SRCROOT%"}
     line = (
@@ -87,13 +96,13 @@ def test_a_result_points_to_the_line_that_wrote_the_guilty_value(broken: Summary
 
 
 def test_a_module_is_found_without_importing_it(broken: Summary) -> None:
-    named = replace(broken, subject="examples.lost_progress:LostProgress")
+    named = replace(unexplained(broken), subject="examples.lost_progress:LostProgress")
     physical = run_of(named)["results"][0]["locations"][0]["physicalLocation"]
     assert physical["artifactLocation"]["uri"] == "examples/lost_progress.py"
 
 
 def test_what_lies_in_no_file_has_a_name_only(broken: Summary) -> None:
-    named = replace(broken, subject="LostProgress")
+    named = replace(unexplained(broken), subject="LostProgress")
     (location,) = run_of(named)["results"][0]["locations"]
     assert "physicalLocation" not in location
     assert location["logicalLocations"][0]["fullyQualifiedName"] == "LostProgress"

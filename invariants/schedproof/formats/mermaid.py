@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schedproof.search.results import Counterexample, TrailStep
+from schedproof.telling.batches import outcome_texts, part_text
 from schedproof.telling.layout import wrap
 from schedproof.telling.messages import Say, join, tell
 from schedproof.telling.steps import verb, what_happened
@@ -73,6 +74,7 @@ def _action(
     lines = [f"C->>S: {_text(said)}"]
     if step is None:
         return lines
+    lines += [f"S-->>C: {_text(outcome)}" for outcome in outcome_texts(say, step)]
     if step.refused:
         lines.append(f"S--xC: {_text(say('trail.refused'))}")
     if action["op"] == "step":
@@ -83,11 +85,14 @@ def _action(
 
 
 def _step(say: Say, people: _Participants, step: TrailStep, away: set[int]) -> Sequence[str]:
+    """Who gave way, who came in, what ran; of a batch, request by request."""
     lines = [
         f"S-x{people.short(victim)}: {_text(say('trail.preempted', requests=f'r{victim}'))}"
         for victim in step.preempted
     ]
-    if step.served is None:
+    for part in step.parts:
+        lines.append(f"S->>{people.short(part.request)}: {_text(part_text(say, part))}")
+    if step.served is None or step.parts:
         return lines or [f"Note over S: {_text(say('trail.nobody'))}"]
     name = people.short(step.served)
     if step.admitted:

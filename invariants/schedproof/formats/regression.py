@@ -138,6 +138,7 @@ def _arguments(trace: Trace) -> list[str]:
         "cell": trace.cell,
         "claims_from": trace.claims_from,
         "lasso": trace.lasso,
+        "limits": None if config.limits is None else config.limits._asdict(),
     }
     texts = [f"{name}={written(value)}" for name, value in rest.items() if value is not None]
     return [*first, *named, *texts]

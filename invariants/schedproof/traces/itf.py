@@ -6,8 +6,8 @@ Rules.
    seen of the scheduler, where that is known.
 2. There are no nulls and no floats: what may be missing is a set of no or one value, a whole
    number is written as a bigint, and what ITF has no form for is a text marked as that.
-3. What the format has no place for (scheduler, configuration, claim) stands in `#meta`, so
-   that reading back what was written gives the same trace.
+3. What the format has no place for (scheduler, configuration, claim, which arguments were
+   given at all) stands in `#meta`, so that what was written is read back as the same trace.
 4. A trace of another tool needs the two variables of rule 1 only. Values may be options as
    Quint writes them (`Some`, `None`); arguments that are not there are the default ones.
 """
@@ -28,7 +28,7 @@ from schedproof.subjects.sources import BUILT_IN
 from schedproof.traces.trace import SCHEMA, SCHEMA_VERSION, Provenance, Trace, TraceError
 
 ACTION, PICKS, OURS = "mbt::actionTaken", "mbt::nondetPicks", "schedproof"
-START = "init"
+START, GIVEN = "init", "given"
 SUFFIX = ".itf.json"
 
 _HEAD = {
@@ -38,7 +38,6 @@ _HEAD = {
 _SEEN = ("clock", "free", "requests", "served", "preempted", "refused")
 _MAY_MISS = ("deadline_step", "state")
 _ARGUMENTS = {"enqueue": ENQUEUE_ARGUMENTS, "deliver": ("index",), "abort": ("request_id",)}
-_PICKED = tuple(dict.fromkeys(name for names in _ARGUMENTS.values() for name in names))
 _USUAL = {n: v for n, v in Enqueue(None, 1).arguments().items() if n != "request_id"}
 _HAVE_A_PLACE = ("schema", "schema_version", "id", "actions")
 
@@ -48,7 +47,9 @@ Json = dict[str, Any]
 def to_itf(trace: Trace, frames: Sequence[Frame] = ()) -> Json:
     """The document. `frames` are the states along the trace, if they are known."""
     complete = len(frames) == trace.length + 1
-    states = [_taken(None), *map(_taken, trace.actions)]
+    actions: list[Json | None] = [None, *trace.actions]
+    names = tuple(dict.fromkeys(n for a in trace.actions for n in a.get("args", {})))
+    states = [_taken(action, names) for action in actions]
     if complete:
         seen = zip(states, frames, states_of(frames), strict=True)
         states = [{**state, **_seen(frame, requests)} for state, frame, requests in seen]
@@ -56,7 +57,10 @@ def to_itf(trace: Trace, frames: Sequence[Frame] = ()) -> Json:
         "#meta": _meta(trace),
         "params": [],
         "vars": [ACTION, PICKS, *(_SEEN if complete else ())],
-        "states": [{"#meta": {"index": i}, **state} for i, state in enumerate(states)],
+        "states": [
+            {"#meta": {"index": index, GIVEN: [*(action or {}).get("args", {})]}, **state}
+            for index, (action, state) in enumerate(zip(actions, states, strict=True))
+        ],
     }
 
 
@@ -68,7 +72,7 @@ def to_itf_text(trace: Trace, frames: Sequence[Frame] = ()) -> str:
 def empty_itf_text(subject: str) -> str:
     """A document for where nothing is broken: the start, and no action."""
     meta = {**_HEAD, "source": subject, "status": "ok"}
-    states = [{"#meta": {"index": 0}, **_taken(None)}]
+    states = [{"#meta": {"index": 0}, **_taken(None, ())}]
     record = {"#meta": meta, "params": [], "vars": [ACTION, PICKS], "states": states}
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
@@ -97,7 +101,7 @@ def from_itf(record: Any, path: str = "") -> Trace:
     actions: list[Json] = []
     for index, state in enumerate(states[1:], start=1):
         try:
-            actions.append(_action(state, ours is not None))
+            actions.append(_action(state))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise _unusable(path, f"states/{index}", error) from None
     return _trace(ours, tuple(actions), path)
@@ -130,10 +134,10 @@ def _without_nulls(value: Any) -> Any:
     return repr(value) if isinstance(value, float) else value
 
 
-def _taken(action: Json | None) -> Json:
-    """The two variables that say what was done."""
+def _taken(action: Json | None, names: Sequence[str]) -> Json:
+    """The two variables that say what was done; `names` are those of all arguments."""
     args: Json = {} if action is None else action.get("args", {})
-    picks = {name: _option(args.get(name)) for name in _PICKED}
+    picks = {name: _option(args.get(name)) for name in names}
     return {ACTION: START if action is None else action["op"], PICKS: picks}
 
 
@@ -155,11 +159,9 @@ def _id(text: str) -> int | str:
 
 def _request(fields: Json) -> Json:
     """A request as a record of the same shape for all; what only some have is a map."""
-    known = {
-        name: _option(fields.get(name)) if name in _MAY_MISS else _value(fields.get(name))
-        for name in ("state", *STORED_FIELDS)
-    }
-    extra = [[n, _option(v)] for n, v in fields.items() if n not in known]
+    there = [n for n in ("state", *STORED_FIELDS) if n in _MAY_MISS or fields.get(n) is not None]
+    known = {n: (_option if n in _MAY_MISS else _value)(fields.get(n)) for n in there}
+    extra = [[n, _option(v)] for n, v in fields.items() if n not in ("state", *STORED_FIELDS)]
     return {**known, "extra": {"#map": extra}}
 
 
@@ -174,31 +176,39 @@ def _value(value: Any) -> Any:
         return {"#bigint": str(value)}
     if isinstance(value, (list, tuple)):
         return [_value(part) for part in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {"#map": [[n, _option(v)] for n, v in cast("Json", value).items()]}
     return {"#unserializable": repr(value)}
 
 
 # -- reading back ----------------------------------------------------------
 
 
-def _action(state: Any, ours: bool) -> Json:
+def _action(state: Any) -> Json:
     """The action that led to a state, checked."""
-    op, picks = state[ACTION], state.get(PICKS, {})
+    op, picks, meta = state[ACTION], state.get(PICKS, {}), state.get("#meta", {})
+    if GIVEN not in meta:
+        return _of_another_tool(op, picks)
+    args = {name: _read(picks[name]) for name in meta[GIVEN]}
+    record: Json = {"op": op, "args": args} if args else {"op": op}
+    from_json(record)
+    return record
+
+
+def _of_another_tool(op: Any, picks: Json) -> Json:
+    """An action whose arguments are the usual ones where nothing was picked."""
     args: Json = dict(_USUAL) if op == "enqueue" else {}
     for name in _ARGUMENTS.get(op, ()):
-        if name in picks and not _is_left_out(picks[name], ours):
+        if name in picks and _read(picks[name]) is not None:
             args[name] = _read(picks[name])
         elif name not in args:
             raise ValueError(f"{PICKS} must name {name}")
     return to_json(from_json({"op": op, "args": args}))
 
 
-def _is_left_out(value: Any, ours: bool) -> bool:
-    """Whether another tool picked nothing; in our own traces nothing is a value."""
-    option = cast("Json", value) if isinstance(value, dict) else {}
-    return not ours and (option.get("tag") == "None" or option.get("#set") == [])
-
-
 def _read(value: Any) -> Any:
+    if type(value) in (list,):  # narrowed by no type checker
+        return [_read(part) for part in value]
     if not isinstance(value, dict):
         return value
     parts = cast("Json", value)
