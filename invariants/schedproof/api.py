@@ -48,7 +48,7 @@ from schedproof.telling.language import choose_language
 from schedproof.telling.messages import tell
 from schedproof.telling.report import Summary, render_text, tell_story
 from schedproof.traces.keep import Keeping, Named, keep
-from schedproof.zoo.chapter_faults import BY_NAME
+from schedproof.zoo.all_faults import BY_NAME
 from schedproof.zoo.loading import UnknownFault, source_named
 
 

@@ -13,12 +13,16 @@ from collections.abc import Callable, Sequence
 from schedproof.claims.catalogue import select
 from schedproof.search.exhaustive.exhaustive_search import Asked
 from schedproof.search.exhaustive.names import EXHAUSTIVE
-from schedproof.search.exhaustive.scopes import DEFAULT_SCOPE, load_scope
+from schedproof.search.exhaustive.scopes import (
+    DEFAULT_BATCH_SCOPE,
+    DEFAULT_SCOPE,
+    load_scope,
+)
 from schedproof.search.isolation import Channel, JsonValue, Limits, run_parallel
 from schedproof.search.policy_runs import Plan, job_of, result_of
 from schedproof.search.profiles import PROFILES, QUICK, Bounds
 from schedproof.search.results import RunResult
-from schedproof.zoo.faults import Fault
+from schedproof.zoo.faults import BATCH, Fault
 from schedproof.zoo.hunted import Hunted
 from schedproof.zoo.loading import source_of_fault
 
@@ -59,7 +63,7 @@ def plan_of(fault: Fault, policy: str, seconds: float = SECONDS_EACH) -> Plan:
         policies=(policy,),
         claims=tuple(select(())),
         searches=(EXHAUSTIVE,),
-        asked=Asked(load_scope(DEFAULT_SCOPE)),
+        asked=Asked(load_scope(DEFAULT_BATCH_SCOPE if fault.level == BATCH else DEFAULT_SCOPE)),
         bounds=Bounds(),
         profile=PROFILES[QUICK],
         seed=0,

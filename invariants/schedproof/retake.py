@@ -27,7 +27,7 @@ from schedproof.traces.store import Kept, Store
 from schedproof.traces.taken import Taken
 from schedproof.traces.trace import Trace, TraceError
 from schedproof.traces.why import Decision, Explained, explain_task
-from schedproof.zoo.chapter_faults import BY_NAME
+from schedproof.zoo.all_faults import BY_NAME
 from schedproof.zoo.loading import UnknownFault, source_named
 
 

@@ -66,7 +66,7 @@ def build_faults(lang: str) -> click.Group:
 
 
 def _names() -> tuple[str, ...]:
-    from schedproof.zoo.chapter_faults import BY_NAME
+    from schedproof.zoo.all_faults import BY_NAME
 
     return tuple(BY_NAME)
 
@@ -79,9 +79,9 @@ def _policies() -> tuple[str, ...]:
 
 def _list(spoken: str, /, **_said: Any) -> None:
     from schedproof.telling.faults import faults_table
-    from schedproof.zoo.chapter_faults import CHAPTER_FAULTS
+    from schedproof.zoo.all_faults import ALL_FAULTS
 
-    put(faults_table(CHAPTER_FAULTS, spoken))
+    put(faults_table(ALL_FAULTS, spoken))
 
 
 def _show(spoken: str, /, name: str, **_said: Any) -> None:
@@ -91,7 +91,7 @@ def _show(spoken: str, /, name: str, **_said: Any) -> None:
 
 
 def _fault(name: str) -> Fault:
-    from schedproof.zoo.chapter_faults import BY_NAME
+    from schedproof.zoo.all_faults import BY_NAME
 
     fault = BY_NAME.get(name.lower())
     if fault is None:
@@ -101,8 +101,11 @@ def _fault(name: str) -> Fault:
 
 def _export(spoken: str, /, name: str, to: str | None, **_said: Any) -> None:
     from schedproof.zoo.export import export
+    from schedproof.zoo.faults import CHAPTER
 
     fault = _fault(name)
+    if fault.level != CHAPTER:
+        raise UsageError("usage.no_export", name=fault.name)
     if to is None:
         raise UsageError("usage.missing", name="--to", command="schedproof faults export")
     try:
@@ -142,11 +145,11 @@ def _hunt(
 def _prey(names: Sequence[str], hunt_all: bool, policy: Sequence[str]) -> list[Prey]:
     """What is to be hunted. Raises `UsageError` where nothing is, or not clearly."""
     from schedproof.hunt import prey_of
-    from schedproof.zoo.chapter_faults import CHAPTER_FAULTS
+    from schedproof.zoo.all_faults import ALL_FAULTS
 
     if bool(names) == hunt_all:
         raise UsageError("usage.names_or_all", code=USAGE)
-    faults = CHAPTER_FAULTS if hunt_all else tuple(dict.fromkeys(map(_fault, names)))
+    faults = ALL_FAULTS if hunt_all else tuple(dict.fromkeys(map(_fault, names)))
     policies: Sequence[str] = OPTIONS["policy"].parse("policy", list(policy)) if policy else ()
     for name in policies:
         if name not in _policies():

@@ -242,6 +242,8 @@ class BatchSubject:
             return (list, *[v if type(v) is int else self._flat(v) for v in value])
         if self.scheduler.requests.get(getattr(value, "request_id", None)) is value:
             return ("request", value.request_id)
+        if kind is self._kind_of_request():  # it is in a queue, and in the table no more
+            return ("stray", *[(n, self._flat(v)) for n, v in value.__dict__.items()])
         raise NotPlain
 
     def reset(self, mark: Mark) -> None:
@@ -271,6 +273,10 @@ class BatchSubject:
             return value
         if value[0] == "request":
             return self.scheduler.requests[value[1]]
+        if value[0] == "stray":
+            stray = object.__new__(self._kind_of_request())
+            stray.__dict__.update({name: self._thaw(part) for name, part in value[1:]})
+            return stray
         return [part if type(part) is int else self._thaw(part) for part in value[1:]]
 
     def _kind_of_request(self) -> type[Any]:

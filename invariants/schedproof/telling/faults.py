@@ -13,7 +13,7 @@ from schedproof.telling.layout import table, wrap
 from schedproof.telling.messages import Say, has_text, join, tell
 from schedproof.telling.story import title_of
 from schedproof.telling.text import labelled
-from schedproof.zoo.faults import FAMILIES, Fault, Kill, change
+from schedproof.zoo.faults import CHAPTER, Fault, Kill, change
 from schedproof.zoo.hunted import Fate, Hunted
 
 SCHEMA, SCHEMA_VERSION = "schedproof/hunt", 1
@@ -26,7 +26,7 @@ def faults_table(faults: Sequence[Fault], language: str, width: int = 80) -> str
     rows = [head, *([f.name, f.claim, _length(f.length)] for f in faults)]
     first, *columns = table(rows, right=(2,))
     lines = [first]
-    for family in FAMILIES:
+    for family in dict.fromkeys(fault.family for fault in faults):
         lines += ["", f"{family} · {say(f'family.{family}')}"]
         for fault, column in zip(faults, columns, strict=True):
             if fault.family == family:
@@ -42,7 +42,8 @@ def fault_page(fault: Fault, language: str, width: int = 80) -> str:
     lines += [*wrap(say(f"fault.{fault.name}.story"), width, "  "), ""]
     lines += [line.text for line in labelled(_facts(say, fault), width)]
     lines += ["", *("  " + line for line in change(fault)), ""]
-    return "\n".join([*lines, *wrap(say("fault.try", name=fault.name), width)])
+    hint = "fault.try" if fault.level == CHAPTER else "fault.try.batch"
+    return "\n".join([*lines, *wrap(say(hint, name=fault.name), width)])
 
 
 def _facts(say: Say, fault: Fault) -> list[tuple[str, str]]:

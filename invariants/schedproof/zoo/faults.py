@@ -1,8 +1,9 @@
 """What a fault is: one named change to the one plain scheduler, and what must catch it.
 
 Rules.
-1. A fault is a text that stands exactly once in `plain.py` and the text that takes its
-   place. Nothing else differs, so whatever is found was put there by the fault.
+1. A fault is a text that stands exactly once in a correct scheduler, and the text that takes
+   its place. Nothing else differs, so whatever is found was put there by the fault. The
+   scheduler is `plain.py`, or `schedmodel/batch.py` for faults of batches.
 2. `claim` is what is told first, or the kind of trouble where the fault makes the scheduler
    crash; `length` is the least number of actions that shows it in the default scope, None
    where a claim about whole runs shows it, for which no least number is proved.
@@ -23,6 +24,10 @@ from typing import NamedTuple
 
 from schedproof.zoo.plain import POLICIES
 
+CHAPTER, BATCH = "chapter", "batch"
+"""The scheduler that a fault is put into: the plain one, or our scheduler of batches."""
+
+BATCH_FAMILIES = ("blocks", "growth", "queue", "door")
 FAMILIES = ("ledger", "lifecycle", "progress", "victim", "order", "wait", "event", "input")
 BY_PRIORITY = ("fixed_priority", "aging", "deadline")
 IN_CLASSES = ("fixed_priority", "aging")
@@ -57,6 +62,7 @@ class Fault:
     report: str = ""
     passes_chapter: bool = False
     measured: bool = False
+    level: str = CHAPTER
 
     def kill(self, policy: str) -> Kill:
         """What must catch it under a policy."""
@@ -73,9 +79,20 @@ def plain_text() -> str:
     return (files("schedproof.zoo") / "plain.py").read_text(encoding="utf-8")
 
 
+@cache
+def batch_text() -> str:
+    """The scheduler of batches without a fault, as it stands in its file."""
+    return (files("schedmodel") / "batch.py").read_text(encoding="utf-8")
+
+
+def text_without(fault: Fault) -> str:
+    """The scheduler that a fault is put into, without it."""
+    return batch_text() if fault.level == BATCH else plain_text()
+
+
 def apply(fault: Fault) -> str:
-    """The plain scheduler's text with the fault in it. Raises `Misplaced`."""
-    text = plain_text()
+    """The scheduler's text with the fault in it. Raises `Misplaced`."""
+    text = text_without(fault)
     if text.count(fault.old) != 1 or fault.old == fault.new:
         raise Misplaced(f"{fault.name}: its text stands {text.count(fault.old)} times, not once")
     return text.replace(fault.old, fault.new)
@@ -91,5 +108,5 @@ def exported(fault: Fault) -> str:
 
 def change(fault: Fault) -> list[str]:
     """The change as lines of a diff: a sign, and the line; with the lines around it."""
-    before, after = plain_text().splitlines(), apply(fault).splitlines()
+    before, after = text_without(fault).splitlines(), apply(fault).splitlines()
     return list(difflib.unified_diff(before, after, n=2, lineterm=""))[2:]

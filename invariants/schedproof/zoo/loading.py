@@ -15,15 +15,24 @@ from typing import Any
 
 from schedproof.subjects.chapter import from_class
 from schedproof.subjects.fingerprint import fingerprint_of_text
-from schedproof.subjects.sources import Loaded, Source, source_of
-from schedproof.zoo.chapter_faults import BY_NAME
-from schedproof.zoo.faults import RENAMED, Fault, exported
+from schedproof.subjects.sources import Loaded, Source, loaded_batches, source_of
+from schedproof.zoo.all_faults import BY_NAME
+from schedproof.zoo.faults import BATCH, RENAMED, Fault, apply, exported
 
 PREFIX = "fault:"
 
 
 def source_of_fault(fault: Fault) -> Source:
     """The fault's scheduler by name, and how to load it."""
+    if fault.level == BATCH:
+        text = apply(fault)
+        mark = fingerprint_of_text(text.encode("utf-8"))
+        name = PREFIX + fault.name
+        return Source(
+            name,
+            lambda _before: loaded_batches(_compiled(fault, text, "BatchScheduler"), mark),
+            batches=True,
+        )
     fingerprint = fingerprint_of_text(exported(fault).encode("utf-8"))
     return Source(
         PREFIX + fault.name,
@@ -54,12 +63,16 @@ def source_named(
 
 
 def load_class(fault: Fault) -> type[Any]:
-    """The scheduler's class, made anew."""
-    text, file = exported(fault), f"<{PREFIX}{fault.name}>"
+    """The class of a scheduler of the chapter's shape, made anew."""
+    return _compiled(fault, exported(fault), RENAMED["PlainScheduler"])
+
+
+def _compiled(fault: Fault, text: str, name: str) -> type[Any]:
+    file = f"<{PREFIX}{fault.name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     module = types.ModuleType("fault_" + fault.name.replace("-", "_"))
     module.__file__ = file
     sys.modules[module.__name__] = module  # a dataclass looks its module up by name
     exec(compile(text, file, "exec"), module.__dict__)
-    found: type[Any] = getattr(module, RENAMED["PlainScheduler"])
+    found: type[Any] = getattr(module, name)
     return found

@@ -7,8 +7,9 @@ Rules.
 2. Every edge is judged when it is generated, level by level, and the search stops at the first
    broken one: its length is the least there is.
 3. States are told apart by all that the scheduler stores and what the claims remember.
-4. In every state calls that must change nothing are tried as well, and are no actions: a used
-   id, sizes of zero, the abort of nobody and of the finished, a step when all is done.
+4. In every new situation (all but what finished requests once were) calls that must change
+   nothing are tried as well, and are no actions: a used id, sizes of zero, the abort of nobody
+   and of the finished, a step when all is done.
 5. Each state has one successor by a step. When all states are known it is looked up from which
    of them steps alone do not lead to the end of all requests: so LIVE-1 is decided, not sampled.
 """
@@ -78,6 +79,7 @@ class BatchSearch:
         ]
         self._aborts = [Abort(slot) for slot in range(len(scope.slots) + 1)]
         self._broken_before: set[str] = set()
+        self._situations: set[object] = set()
         self._at: tuple[int, Action] = (0, STEP)
         self.outcome = Outcome()
 
@@ -215,6 +217,8 @@ class BatchSearch:
 
     def _try_idle(self, mark: Mark, seen: Observation, index: int) -> None:
         """All such calls one after the other; each by itself only where something changed."""
+        if not self._is_new_situation(mark):
+            return
         subject, calls = self._subject, list(self._idle(mark))
         refused = 0
         for call in calls:
@@ -228,6 +232,13 @@ class BatchSearch:
             return
         for call in calls:
             self._judged(mark, seen, index, call)
+
+    def _is_new_situation(self, mark: Mark) -> bool:
+        """Whether no state before was the same but for what finished requests once were."""
+        rows = tuple([row.request_id if row.finished else row for row in mark.rows])
+        known = len(self._situations)
+        self._situations.add((rows, mark.pool, mark.rest))
+        return len(self._situations) > known
 
     def _reach_again(self, mark: Mark, number: int) -> None:
         """Reach a state once more, from the start and on a new scheduler."""

@@ -1,0 +1,13 @@
+"""Every fault of the zoo: those of the chapter's shape, and those of batches.
+
+The order is that of the families, and it is the order in which they are listed and hunted.
+"""
+
+from __future__ import annotations
+
+from schedproof.zoo.batch_faults import BATCH_FAULTS
+from schedproof.zoo.chapter_faults import CHAPTER_FAULTS
+from schedproof.zoo.faults import Fault
+
+ALL_FAULTS: tuple[Fault, ...] = (*CHAPTER_FAULTS, *BATCH_FAULTS)
+BY_NAME = {fault.name: fault for fault in ALL_FAULTS}
