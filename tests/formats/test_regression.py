@@ -20,6 +20,7 @@ from schedproof.formats.regression import NotExportable, to_pytest
 from schedproof.formats.standalone import to_standalone
 from schedproof.search.results import Counterexample
 from schedproof.subjects.actions import to_json
+from schedproof.subjects.contract import Limits
 from schedproof.telling.messages import catalogue, tell
 from schedproof.testing import enqueue, step
 from schedproof.traces.trace import Trace
@@ -159,6 +160,16 @@ def test_what_no_single_run_shows_says_what_to_do() -> None:
     to_pytest(trace_to(example), None, "en")
     with pytest.raises(NotExportable, match=r"export\.claim_unknown"):
         to_pytest(trace_to(replace(example, claim="HIT-1")), None, "en")
+
+
+def test_a_scheduler_of_batches_is_set_up_in_the_test() -> None:
+    trace = trace_to(found("ledger-1"))
+    trace = replace(trace, config=replace(trace.config, limits=Limits(2, 3, 6)))
+    text = to_pytest(trace, None, "en")
+    limits = '{"block_size": 2, "max_num_seqs": 3, "max_num_batched_tokens": 6}'
+    assert f"        limits={limits},\n" in text
+    with pytest.raises(NotExportable, match=r"not_standalone\.batches"):
+        to_standalone(trace, found("ledger-1"), "en")
 
 
 def test_a_loop_and_a_claim_of_a_file_are_named_in_the_test() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.formats.exports import broken_file, mended_file
 
 from schedproof.settings import UsageError
-from schedproof.testing import assert_holds, assert_runs, enqueue, step
+from schedproof.testing import abort, assert_holds, assert_runs, enqueue, step
 
 OVERTAKING = [
     enqueue(1, max_new_tokens=3, priority=1, required_blocks=2),
@@ -77,6 +77,13 @@ def test_an_endless_wait_is_a_loop_that_leaves_somebody_out() -> None:
     with pytest.raises(AssertionError, match="r1 needs 1 block and fits the pool alone"):
         assert_holds("LIVE-2", "nobody.py:Nobody", actions=WAITING, lasso=LASSO)
     assert_holds("LIVE-2", actions=WAITING, lasso=LASSO)
+
+
+def test_a_scheduler_of_batches_can_be_held_to_its_claims() -> None:
+    limits = {"block_size": 2, "max_num_seqs": 2, "max_num_batched_tokens": 4}
+    actions = [enqueue(0, max_new_tokens=3), step(), enqueue(1), abort(0), step()]
+    assert_holds("LEDGER-1", "model:batch", actions=actions, limits=limits)
+    assert_runs("model:batch", actions=actions, limits=limits)
 
 
 def test_a_crash_is_told_with_its_place_and_its_cause(here: Path) -> None:

@@ -16,7 +16,7 @@ import re
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from schedproof.formats.reading import CLEAN, claim_title, found_for, labels, place_of
+from schedproof.formats.reading import CLEAN, claim_title, found_for, in_short, labels, place_of
 from schedproof.search.results import (
     ClaimResult,
     ClaimVerdict,
@@ -25,7 +25,7 @@ from schedproof.search.results import (
 )
 from schedproof.telling.messages import Say, join, tell
 from schedproof.telling.report import Summary
-from schedproof.telling.story import breach_text, story_of
+from schedproof.telling.story import story_of
 from schedproof.telling.text import story_text
 from schedproof.telling.trouble import trouble_lines, trouble_text
 
@@ -112,10 +112,10 @@ def _fail(say: Say, language: str, case: Element, run: RunResult, claim: ClaimRe
     if found is None:
         message = text = say("outcome.broken")
     else:
+        story = story_of(found, language, run)
         with_another = claim.id != found.claim
-        told = breach_text(say, found)
-        message = say("outcome.also_broken", claim=found.claim) if with_another else told
-        text = story_text(story_of(found, language, run))
+        also = say("outcome.also_broken", claim=found.claim)
+        message, text = also if with_another else in_short(story), story_text(story)
     failure = SubElement(case, "failure", {"message": _plain(message), "type": claim.id})
     failure.text = _plain(text)
 

@@ -20,7 +20,7 @@ from schedproof.subjects.load_errors import TargetError
 from schedproof.subjects.targets import Target, parse_target
 from schedproof.telling.messages import Say
 from schedproof.telling.report import Summary
-from schedproof.telling.story import title_of
+from schedproof.telling.story import Story, title_of
 from schedproof.traces.itf import empty_itf_text, to_itf_text
 from schedproof.traces.trace import Trace
 
@@ -62,6 +62,14 @@ def counterexamples(summary: Summary) -> Iterator[tuple[RunResult, Counterexampl
     for run in summary.runs:
         for found in run.counterexamples:
             yield run, found
+
+
+def in_short(story: Story) -> str:
+    """What went wrong, as one line: what the action did, and what it broke."""
+    line = ""
+    for sentence in story.wrong:
+        line += (" " if line and line[-1].isascii() else "") + sentence
+    return line
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,14 @@ from schedproof.formats.reading import (
     CodePlace,
     claim_title,
     counterexamples,
+    in_short,
     place_of,
     shown_path,
 )
 from schedproof.search.results import Counterexample, RunResult, Verdict
 from schedproof.telling.messages import Say, has_text, join, tell
 from schedproof.telling.report import Summary
-from schedproof.telling.story import breach_text, story_of
+from schedproof.telling.story import story_of
 from schedproof.telling.text import story_text
 from schedproof.telling.trouble import trouble_lines, trouble_text
 
@@ -116,13 +117,13 @@ def _breach(
 ) -> Json:
     run, example = min(group, key=lambda pair: pair[1].length)
     policies = list(dict.fromkeys(other.policy for _, other in group))
-    title = claim_title(say, run, example.claim)
-    first = join(say, "colon", [title, breach_text(say, example)]) if title else example.claim
+    story = story_of(example, language, run)
+    title = claim_title(say, run, example.claim) or example.claim
     where = say("sarif.policies", policies=join(say, "names", policies))
-    story = story_text(story_of(example, language, run))
+    text = "\n\n".join((title, in_short(story), where, story_text(story)))
     marks = [summary.subject, example.claim, example.text]
     return {
-        **_result(example.claim, f"{first}\n\n{where}\n\n{story}", marks),
+        **_result(example.claim, text, marks),
         **_locations(summary.subject, example),
         "properties": {"policies": policies, "actions": list(example.actions)},
     }

@@ -50,7 +50,9 @@ def to_standalone(
 ) -> str:
     """The text of a test file that will lie in `folder`. Raises `NotExportable`."""
     check_exportable(trace)
-    if found.claim != trace.claim or trace.config.limits is not None:
+    if trace.config.limits is not None:
+        raise NotExportable("export.not_standalone.batches", {})
+    if found.claim != trace.claim:
         raise NotExportable("export.not_standalone", {"claim": trace.named_for})
     say = tell(language)
     check = check_of(found)
