@@ -73,6 +73,9 @@ def test_cells_are_numbers_and_names() -> None:
     assert cell("priority", fields) == "2 → 5"
     assert cell("deadline", fields) == "4 (-1)"
     assert cell("phase", fields) == "–"
+    held = {"held_blocks": 2, "required_blocks": 3, "block_ids": [0, 4]}
+    assert cell("blocks", held) == "2/3 #0 #4"
+    assert changed("blocks", held, {**held, "block_ids": [0, 5]})
     assert used_columns([{"0": fields}]) == ["status", "generated", "priority", "deadline"]
     assert name_of("3") == "r3"
     assert name_of("a'b") == '"a\'b"'

@@ -23,7 +23,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "generated": ("generated_len", "max_new_tokens"),
     "priority": ("priority", "effective_priority"),
     "waited": ("wait_steps",),
-    "blocks": ("held_blocks", "required_blocks"),
+    "blocks": ("held_blocks", "required_blocks", "block_ids"),
     "deadline": ("deadline_step", "slack"),
     "preempted": ("preemptions",),
 }
@@ -67,7 +67,8 @@ def cell(column: str, fields: Fields) -> str:
     if column == "generated":
         return f"{_plain(get('generated_len'))}/{_plain(get('max_new_tokens'))}"
     if column == "blocks":
-        return f"{_plain(get('held_blocks'))}/{_plain(get('required_blocks'))}"
+        ids = "".join(f" #{block}" for block in get("block_ids") or ())
+        return f"{_plain(get('held_blocks'))}/{_plain(get('required_blocks'))}{ids}"
     first = _plain(get(COLUMNS[column][0]))
     if column == "priority" and get("effective_priority") not in (None, get("priority")):
         return f"{first} → {_plain(get('effective_priority'))}"

@@ -56,7 +56,7 @@ const WAYS = {
   "prefill>prefill": ["M48 154C44 178 6 174 36 146"],
   "admitted>preempted": ["M138 86C176 92 210 104 222 123"],
   "preempted>admitted": ["M256 125C250 92 200 70 141 76", 218, 74, "start"],
-  "prefill>preempted": ["M138 140H190", 164, 134, "middle"],
+  "prefill>preempted": ["M138 140H184", 161, 134, "middle"],
   "decode>preempted": ["M138 196C178 192 212 178 226 157"],
 };
 
@@ -76,7 +76,8 @@ function arrowHead(id, kind) {
 function node(state, ids) {
   const [x, y] = NODES[state];
   const label = ids.length ? `${state} · ${ids.length}` : state;
-  const box = draw("rect", { x: x - 50, y: y - 15, width: 100, height: 30, rx: 15 });
+  const width = state === "preempted" ? 112 : 100;
+  const box = draw("rect", { x: x - width / 2, y: y - 15, width, height: 30, rx: 15 });
   const text = draw("text", { x, y: y + 4, "text-anchor": "middle" }, label);
   const title = draw("title", {}, ids.length ? `${state}: ${ids.map(nameOf).join(", ")}` : state);
   return draw("g", { class: ids.length ? "node some" : "node" }, title, box, text);

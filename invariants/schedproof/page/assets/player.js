@@ -119,7 +119,8 @@ class Player {
     else if (loop !== null && this.index > loop) [sign, text] = ["↻", "web.loop"];
     else if (this.index === breaks) [sign, text] = ["✗", "web.broken"];
     else if (!breaks) [sign, text] = this.index === this.last ? ["✗", "web.broken_by_all"] : ["○", "web.whole_run"];
-    const clock = say("web.clock", { clock: this.example.scenes[this.index].clock });
+    const timed = this.example.scenes.some((scene) => scene.clock);
+    const clock = timed ? say("web.clock", { clock: this.example.scenes[this.index].clock }) : "";
     this.status.replaceChildren(
       make("b", { "aria-hidden": "true" }, sign), " ", say(text, values),
       make("small", { class: "faint" }, clock));

@@ -9,8 +9,10 @@ function cellText(column, fields) {
       return `${data.marks[fields.state || ""] || "?"} ${shown(fields.status)}`;
     case "generated":
       return `${shown(fields.generated_len)}/${shown(fields.max_new_tokens)}`;
-    case "blocks":
-      return `${shown(fields.held_blocks)}/${shown(fields.required_blocks)}`;
+    case "blocks": {
+      const ids = (fields.block_ids || []).map((block) => ` #${block}`).join("");
+      return `${shown(fields.held_blocks)}/${shown(fields.required_blocks)}${ids}`;
+    }
     case "priority": {
       const effective = fields.effective_priority;
       const same = effective === undefined || effective === fields.priority;
