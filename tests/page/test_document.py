@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 from tests.page.conftest import Read, Reader
-from tests.telling.conftest import FOUND, Make
+from tests.telling.conftest import FOUND, LosesProgress, Make, enqueue, found_in
 
 import schedproof.page
 from schedproof.page.document import EXAMPLES_MAX, SCRIPTS
 from schedproof.page.words import WORDS
 from schedproof.search.results import RunResult
+from schedproof.subjects.actions import STEP
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.story import story_of
 
@@ -30,6 +31,15 @@ HOSTILE = "</script><img src=x onerror=alert(1)>\"'&"
 def test_page_is_well_formed_and_small(name: str, found: Found, read: Read) -> None:
     seen = read(found(name))
     assert seen.open == []
+    assert len(seen.source.encode()) < BYTES_MAX
+
+
+def test_ten_actions_stay_small(read: Read) -> None:
+    first, second = enqueue(1, 2, max_new_tokens=5, priority=1), enqueue(3, max_new_tokens=4)
+    last = enqueue(2, 2, max_new_tokens=1, priority=9)
+    run = found_in(LosesProgress, [first, STEP, STEP, second, *[STEP] * 4, last, STEP], "aging")
+    seen = read(run)
+    assert len(seen.data["examples"][0]["scenes"]) == 11
     assert len(seen.source.encode()) < BYTES_MAX
 
 
