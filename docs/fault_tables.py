@@ -15,18 +15,22 @@ from docs.markdown import markdown_table
 
 from schedproof.claims.catalogue import CLAIMS
 from schedproof.telling.messages import tell
+from schedproof.zoo.batch_faults import BATCH_FAULTS
 from schedproof.zoo.chapter_faults import BY_NAME, CHAPTER_FAULTS
-from schedproof.zoo.faults import FAMILIES, Fault
+from schedproof.zoo.faults import BATCH, CHAPTER, Fault
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "zoo"
 RAISED = "raised"
 
 
-def kills() -> list[dict[str, Any]]:
-    """The entries of the manifest."""
-    records: list[dict[str, Any]] = json.loads((FOLDER / "manifest.json").read_text("utf-8"))[
-        "kills"
-    ]
+MANIFESTS = {CHAPTER: "manifest.json", BATCH: "batch_manifest.json"}
+LEVELS = {CHAPTER: CHAPTER_FAULTS, BATCH: BATCH_FAULTS}
+
+
+def kills(level: str = CHAPTER) -> list[dict[str, Any]]:
+    """The entries of a manifest."""
+    read = json.loads((FOLDER / MANIFESTS[level]).read_text("utf-8"))
+    records: list[dict[str, Any]] = read["kills"]
     return records
 
 
@@ -36,14 +40,16 @@ def figures() -> dict[str, Any]:
     return read
 
 
-def faults(lang: str) -> str:
+def faults(lang: str, level: str = CHAPTER) -> str:
     """Every fault by family: what it is, what catches it, and where it was reported."""
     say = tell(lang)
     parts: list[str] = []
-    for family in FAMILIES:
-        rows = [_fault_row(fault, lang) for fault in CHAPTER_FAULTS if fault.family == family]
+    shown = [place for place in range(6) if level == CHAPTER or place != OF_THE_CHAPTER]
+    for family in dict.fromkeys(fault.family for fault in LEVELS[level]):
+        rows = [_fault_row(fault, lang) for fault in LEVELS[level] if fault.family == family]
         title = f"### {family}\n\n{say(f'family.{family}').capitalize()}{STOP[lang]}"
-        parts.append(f"{title}\n\n{markdown_table(FAULT_HEAD[lang], rows, right=(3,))}")
+        head, *rows = ([row[i] for i in shown] for row in (FAULT_HEAD[lang], *rows))
+        parts.append(f"{title}\n\n{markdown_table(head, rows, right=(3,))}")
     return "\n\n".join(parts)
 
 
@@ -51,6 +57,7 @@ FAULT_HEAD = {
     "en": ("fault", "what goes wrong", "told first", "actions", "chapter", "report"),
     "zh": ("缺陷", "错在哪里", "最先指出", "动作数", "本章测试", "报告"),
 }
+OF_THE_CHAPTER = 4
 STOP = {"en": ".", "zh": "。"}
 
 
@@ -80,10 +87,10 @@ PASSING = {
 }
 
 
-def matrix() -> str:
+def matrix(level: str = CHAPTER) -> str:
     """Faults by claims: ● is told first, ○ is broken by the same action."""
-    first = {(fault.name, fault.policies[0]) for fault in CHAPTER_FAULTS}
-    rows = [record for record in kills() if (record["fault"], record["policy"]) in first]
+    first = {(fault.name, fault.policies[0]) for fault in LEVELS[level]}
+    rows = [record for record in kills(level) if (record["fault"], record["policy"]) in first]
     broken = {claim for record in rows for claim in (record["claim"], *record["also_broken"])}
     columns = [*(claim.id for claim in CLAIMS if claim.id in broken), RAISED]
     cells = [(f"`{r['fault']}`", *(_mark(r, claim) for claim in columns)) for r in rows]

@@ -1,10 +1,12 @@
 """The kill matrix: what catches each fault under each policy that it shows under.
 
-    python -m tests.zoo.manifest     hunt everything, write the manifest anew (a minute or two)
+    python -m tests.zoo.manifest           hunt everything, write the manifests (some minutes)
+    python -m tests.zoo.manifest batch     only those of batches
 
 Rules.
-1. `manifest.json` has an entry for every fault and policy: the claim that is told, the number
-   of actions (null where no least one is proved), and the claims broken beside it.
+1. `manifest.json` has an entry for every fault and policy, `batch_manifest.json` for those of
+   batches: the claim that is told, the number of actions (null where no least one is proved),
+   and the claims broken beside it.
 2. The tests beside it compare the entries of each fault's first policy with a hunt of today,
    `slow_hunts.py` compares all; the tables in `docs/faults.md` are made from the entries.
 """
@@ -16,12 +18,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from schedmodel.batch import BATCH_POLICIES
 from schedproof.hunt import Prey, hunt, prey_of
+from schedproof.zoo.batch_faults import BATCH_FAULTS
 from schedproof.zoo.chapter_faults import CHAPTER_FAULTS
 from schedproof.zoo.hunted import Hunted
 from schedproof.zoo.plain import POLICIES
 
 PATH = Path(__file__).with_name("manifest.json")
+BATCH_PATH = Path(__file__).with_name("batch_manifest.json")
 
 
 def record_of(hunted: Hunted) -> dict[str, Any]:
@@ -31,16 +36,16 @@ def record_of(hunted: Hunted) -> dict[str, Any]:
     return {**record, "length": proved, "also_broken": list(hunted.also_broken)}
 
 
-def read() -> list[dict[str, Any]]:
-    """The entries of the manifest."""
-    records: list[dict[str, Any]] = json.loads(PATH.read_text("utf-8"))["kills"]
+def read(path: Path = PATH) -> list[dict[str, Any]]:
+    """The entries of a manifest."""
+    records: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["kills"]
     return records
 
 
-def write(records: list[dict[str, Any]]) -> None:
-    """Write the manifest: one entry a line."""
+def write(records: list[dict[str, Any]], path: Path = PATH) -> None:
+    """Write a manifest: one entry a line."""
     lines = ",\n".join("    " + json.dumps(record) for record in records)
-    PATH.write_text('{\n  "schema_version": 1,\n  "kills": [\n' + lines + "\n  ]\n}\n", "utf-8")
+    path.write_text('{\n  "schema_version": 1,\n  "kills": [\n' + lines + "\n  ]\n}\n", "utf-8")
 
 
 def tell(index: int, prey: Prey) -> None:
@@ -49,4 +54,7 @@ def tell(index: int, prey: Prey) -> None:
 
 
 if __name__ == "__main__":
-    write([record_of(one) for one in hunt(prey_of(CHAPTER_FAULTS, POLICIES), tell)])
+    if "batch" not in sys.argv:
+        write([record_of(one) for one in hunt(prey_of(CHAPTER_FAULTS, POLICIES), tell)])
+    found = [record_of(one) for one in hunt(prey_of(BATCH_FAULTS, BATCH_POLICIES), tell)]
+    write(found, BATCH_PATH)

@@ -38,7 +38,7 @@ def vary(again: Again, actions: Sequence[Action], config: Config) -> Iterator[Va
     """Each argument of each enqueue, and whether it matters."""
     for place, action in enumerate(actions):
         if isinstance(action, Enqueue) and _is_plain(action):
-            for name in VARIED:
+            for name in [name for name in VARIED if name in action.arguments()]:
                 yield _varied(again, actions, config, place, action, name)
 
 

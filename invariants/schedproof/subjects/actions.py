@@ -124,6 +124,8 @@ def from_json(record: Mapping[str, Any]) -> Action:
     try:
         if op == "enqueue" and "token_ids" in args:
             return EngineEnqueue.of(**args)
+        if op == "enqueue" and set(args) == set(BATCH_ARGUMENTS):
+            return BatchEnqueue(**args)
         return _KINDS[op](**args)
     except TypeError as error:
         raise ValueError(f"{op} does not take these args: {error}") from None

@@ -44,7 +44,8 @@ def story_lines(story: Story, width: int = 80) -> list[Line]:
     lines += _books(story, width) + _differences(story, width)
     lines += _follows(say, story, width)
     heading = f"  {say('story.how_to_get_there')}   {story.setup}"
-    lines += [Line(""), Line(heading, HEADING), *steps_as_lines(story.steps, width)]
+    lines += [Line(""), *_styled(_hanging(heading, story.setup, width), HEADING)]
+    lines += steps_as_lines(story.steps, width)
     if story.steps_end:
         lines += _styled(wrap(story.steps_end, width, "    "), BAD)
     lines.append(Line(""))
@@ -82,6 +83,12 @@ def labelled(
     for label, text in pairs:
         lines += _styled(wrap(text, width, left, indent + pad(label, column)))
     return lines
+
+
+def _hanging(heading: str, setup: str, width: int) -> list[str]:
+    """A heading with what stands behind it, in as many lines as that takes."""
+    first = heading.removesuffix(setup)
+    return wrap(setup, width, " " * width_of(first), first)
 
 
 def _styled(texts: Iterable[str], style: str = PLAIN) -> list[Line]:
