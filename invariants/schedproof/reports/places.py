@@ -13,7 +13,6 @@ Rules.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,23 +88,12 @@ def add_to_job_summary(made: Format, text: str) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """Put a file with this text in its place at once. Raises `PlaceError`."""
-    unfinished = None
+    from schedproof.traces.store import write_atomically
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        number, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(number, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(unfinished).chmod(0o666 & ~_mask())
-        Path(unfinished).replace(path)
+        write_atomically(path, text)
     except OSError as error:
-        if unfinished is not None:
-            Path(unfinished).unlink(missing_ok=True)
         values = {"path": str(path), "error": error.strerror or str(error)}
         raise PlaceError("usage.report_not_written", **values) from None
 
-
-def _mask() -> int:
-    """The permissions that new files do not get; it can be read only by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
