@@ -8,7 +8,6 @@ for what is wrong with the call. Whatever the scheduler does happens in child pr
 from __future__ import annotations
 
 import re
-import secrets
 import time as clock
 import unittest
 from collections.abc import Callable, Sequence
@@ -16,40 +15,28 @@ from pathlib import Path
 from typing import Any
 
 from schedmodel import POLICIES, __version__
-from schedmodel.batch import BATCH_POLICIES
-from schedproof.claims.catalogue import UnknownClaim, applicable, known_names, select
-from schedproof.claims.claim import Claim
+from schedproof.claims.catalogue import applicable
 from schedproof.claims.judge import Judge
 from schedproof.engines.named import engine_target
+from schedproof.planning import bounds_of, judged_claims, make_plan, named_as
 from schedproof.reports.formats import FORMATS
 from schedproof.reports.places import PlaceError, Wanted, write_all
 from schedproof.search.engines.engine_runs import EnginePlan, judged_on_edges, run_engine
 from schedproof.search.engines.engine_search import Within
-from schedproof.search.exhaustive.exhaustive_search import Asked
-from schedproof.search.exhaustive.names import BOTH, EXHAUSTIVE, LIVENESS, RANDOM
-from schedproof.search.exhaustive.scopes import (
-    DEFAULT_BATCH_SCOPE,
-    DEFAULT_OPEN_SCOPE,
-    DEFAULT_SCOPE,
-    Scope,
-    ScopeError,
-    load_scope,
-)
-from schedproof.search.policy_runs import Plan, run_plan
-from schedproof.search.profiles import PROFILES, QUICK, Bounds
+from schedproof.search.exhaustive.names import RANDOM
+from schedproof.search.policy_runs import run_plan
+from schedproof.search.profiles import PROFILES, QUICK
 from schedproof.search.results import Counterexample, RunResult
-from schedproof.settings import UsageError, resolve, unknown
+from schedproof.settings import UsageError, resolve
 from schedproof.subjects.chapter import ChapterSubject
 from schedproof.subjects.contract import Config
 from schedproof.subjects.load_errors import TargetError
-from schedproof.subjects.sources import OURS, Source, name_of, source_of
+from schedproof.subjects.sources import source_of
 from schedproof.telling.document import to_document
 from schedproof.telling.language import choose_language
 from schedproof.telling.messages import tell
 from schedproof.telling.report import Summary, render_text, tell_story
-from schedproof.traces.keep import Keeping, Named, keep
-from schedproof.zoo.all_faults import BY_NAME
-from schedproof.zoo.loading import UnknownFault, source_named
+from schedproof.traces.keep import Keeping, keep
 
 
 class CheckResult:
@@ -161,6 +148,7 @@ def check(
     memory: int | None = None,
     claims: str | Sequence[str] | None = None,
     claims_from: str | None = None,
+    against: str | None = None,
     profile: str | None = None,
     lang: str | None = None,
     factory: str | Callable[..., Any] | None = None,
@@ -180,7 +168,8 @@ def check(
     `all_shortest` finds every shortest violation, `keep_going` one for each claim. `liveness`
     looks for endless waits instead. `time` is the limit for everything, as "30s" or in seconds;
     `memory` in MiB above what is in use; `claims` are ids or families, and
-    `claims_from` a file with claims of your own; `factory` is a function
+    `claims_from` a file with claims of your own; `against` "model" judges whether the scheduler
+    does what the built-in model does; `factory` is a function
     (policy, blocks, aging_interval) -> scheduler; `report` names formats of files to write
     ("html", or "html=PATH" for another place). With `no_save` False what is found is kept in the
     folder `.schedproof`, as the command does. Options that are None come from the
@@ -201,7 +190,7 @@ def check(
     except TargetError as error:
         error.args = (tell(language)(error.message_id, **error.fields),)  # what `str` says
         raise
-    keeping = Keeping(runs) if asked["no_save"] else keep(runs, _named(asked), __version__)
+    keeping = Keeping(runs) if asked["no_save"] else keep(runs, named_as(asked), __version__)
     summary = Summary(plan.source.name, keeping.runs, clock.monotonic() - started)
     result = CheckResult(summary, language)
     result.kept, result.not_kept = keeping.paths, keeping.trouble
@@ -233,7 +222,7 @@ def engine_plan(asked: dict[str, Any]) -> EnginePlan | None:
     runs = profile.examples * ENGINE_RUNS_EACH
     return EnginePlan(
         target,
-        judged_on_edges(_claims(asked["claims"])),
+        judged_on_edges(judged_claims(asked["claims"])),
         Within(runs, seed, keep_going=asked["keep_going"], **sizes),
         asked["time"],
         asked["memory"],
@@ -242,115 +231,6 @@ def engine_plan(asked: dict[str, Any]) -> EnginePlan | None:
 
 ENGINE_RUNS_EACH = 50
 """A run of an engine takes about a fiftieth of the time of a run of the other random search."""
-
-
-def make_plan(asked: dict[str, Any]) -> Plan:
-    """The plan that resolved options ask for."""
-    profile = PROFILES[asked["profile"] or QUICK]
-    seed = asked["seed"]
-    if seed is None:
-        seed = profile.seed if profile.seed is not None else secrets.randbelow(10**6)
-    source = _source(asked)
-    if source.batches:
-        _insist_on_what_batches_have(asked)
-    return Plan(
-        source=source,
-        policies=_policies(asked, source),
-        claims=() if asked["claims_from"] else tuple(_claims(asked["claims"])),
-        searches=_searches(asked),
-        asked=Asked(
-            scope=_scope(asked, source),
-            identity=asked["identity"],
-            reduce=frozenset(asked["reduce"]),
-            all_shortest=asked["all_shortest"],
-            keep_going=asked["keep_going"],
-        ),
-        bounds=_bounds(asked),
-        profile=profile,
-        seed=seed,
-        seconds=asked["time"],
-        memory_mib=asked["memory"],
-        claims_from=asked["claims_from"],
-        claim_names=asked["claims"],
-        explaining=True,
-    )
-
-
-def _policies(asked: dict[str, Any], source: Source) -> tuple[str, ...]:
-    """The policies to check; of those that a scheduler of batches does not know, none."""
-    policies: tuple[str, ...] = asked["policy"]
-    return BATCH_POLICIES if source.batches and policies == tuple(POLICIES) else policies
-
-
-def _insist_on_what_batches_have(asked: dict[str, Any]) -> None:
-    """Raise `UsageError` for options that say nothing of a scheduler of batches."""
-    wrong = [n for n in ("identity", "reduce", "liveness", "seed", "profile") if asked[n]]
-    wrong += ["search"] if asked["search"] not in (None, EXHAUSTIVE) else []
-    if wrong:
-        raise UsageError("usage.not_for_batches", option=f"--{wrong[0]}")
-
-
-def _source(asked: dict[str, Any]) -> Source:
-    try:
-        return source_named(asked["target"], asked["factory"], asked["cell"])
-    except UnknownFault as error:
-        raise unknown("target", error.name, tuple(BY_NAME)) from None
-
-
-def _named(asked: dict[str, Any]) -> Named:
-    """How the scheduler was named, for a trace: as text, whatever was handed in."""
-    target, factory = asked["target"], asked["factory"]
-    return Named(
-        target if isinstance(target, str) else OURS if target is None else name_of(target),
-        factory if factory is None or isinstance(factory, str) else name_of(factory),
-        asked["cell"],
-        asked["claims_from"],
-    )
-
-
-def _searches(asked: dict[str, Any]) -> tuple[str, ...]:
-    """The kinds of search that the options ask for, or imply."""
-    if asked["liveness"]:
-        return (LIVENESS,)
-    of_random = asked["seed"] is not None or asked["profile"] is not None
-    search = asked["search"] or (BOTH if of_random else EXHAUSTIVE)
-    if search == RANDOM:
-        for name in ("scope", "identity", "reduce", "all_shortest", "keep_going"):
-            if asked[name]:
-                option = f"--{name.replace('_', '-')}"
-                raise UsageError("usage.needs_exhaustive", option=option)
-    return (EXHAUSTIVE, RANDOM) if search == BOTH else (search,)
-
-
-def _scope(asked: dict[str, Any], source: Source) -> Scope:
-    usual = DEFAULT_OPEN_SCOPE if asked["liveness"] else DEFAULT_SCOPE
-    if source.batches:
-        usual = DEFAULT_BATCH_SCOPE
-    try:
-        scope = load_scope(asked["scope"] or usual)
-    except ScopeError as error:
-        raise UsageError(error.message_id, **error.values) from None
-    if (scope.limits is not None) is not source.batches:
-        kind = "usage.scope_of_one_at_a_time" if source.batches else "usage.scope_of_batches"
-        raise UsageError(kind, scope=scope.name)
-    if scope.active and not asked["liveness"]:
-        raise UsageError("usage.scope_is_open", scope=scope.name)
-    if asked["liveness"] and not scope.active:
-        raise UsageError("usage.scope_is_closed", scope=scope.name)
-    return scope.resized(asked["requests"], asked["blocks"])
-
-
-def _bounds(asked: dict[str, Any]) -> Bounds:
-    """The bounds of random runs: those that were asked for, or their own."""
-    said = {name: asked[name] for name in ("requests", "blocks") if asked[name] is not None}
-    return Bounds(**said)
-
-
-def _claims(names: Sequence[str]) -> list[Claim]:
-    try:
-        return select(names)
-    except UnknownClaim as error:
-        raise unknown("claims", error.name, known_names()) from None
 
 
 def test_case(
@@ -387,8 +267,8 @@ def test_case(
     def start(config: Config) -> ChapterSubject:
         return ChapterSubject(loaded.make, config, loaded.strict_types)
 
-    judge = Judge(applicable(_claims(asked["claims"]), start(config)))
-    bounds = _bounds(asked)
+    judge = Judge(applicable(judged_claims(asked["claims"]), start(config)))
+    bounds = bounds_of(asked)
     machine = stateful.make_machine(start, config, judge, bounds)
     title = name or f"{_short(source.name)}_{policy}"
     return stateful.test_case(machine, PROFILES[asked["profile"]], title, _story)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from schedmodel.policy import KNOWN_POLICIES, POLICIES
+from schedproof.claims.against import MODEL
 from schedproof.reports.formats import FORMATS
 from schedproof.reports.places import PlaceError, Wanted, look_at, wanted
 from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
@@ -221,6 +222,7 @@ OPTIONS: dict[str, Option] = {
     "time": Option(_duration, 30.0),
     "memory": Option(_whole(64), 1024),
     "claims": Option(_names, ()),
+    "against": Option(_one_of((MODEL,)), None),
     "claims_from": Option(_name, None),
     "profile": Option(_one_of(tuple(PROFILES)), None),
     "lang": Option(_language, None),

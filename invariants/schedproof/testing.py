@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from schedmodel import __version__
-from schedproof.api import _source
 from schedproof.claims.catalogue import BY_ID, applicable
 from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
 from schedproof.claims.own import claims_of
+from schedproof.planning import source_asked
 from schedproof.search.replay import attempt, counterexample
 from schedproof.search.results import Verdict
 from schedproof.search.summing_up import trouble_of
@@ -198,7 +198,7 @@ def _starter(
     near: Path | None,
 ) -> Start:
     asked = {"target": _found(target, near), "factory": _found(factory, near), "cell": cell}
-    loaded = _source(asked).load(lambda _part: None)
+    loaded = source_asked(asked).load(lambda _part: None)
 
     def start(config: Config) -> Any:
         return loaded.subject(loaded.make, config, loaded.strict_types)

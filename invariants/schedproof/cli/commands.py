@@ -14,6 +14,8 @@ import click
 
 from schedmodel import __version__
 from schedmodel.policy import KNOWN_POLICIES
+from schedproof.claims.against import MODEL, MODEL_1
+from schedproof.cli.compare import build_compare
 from schedproof.cli.export import build_export
 from schedproof.cli.faults import build_faults
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
@@ -50,6 +52,7 @@ def build(lang: str) -> click.Group:
     for command in build_traces(lang):
         group.add_command(command)
     group.add_command(build_report(lang))
+    group.add_command(build_compare(lang))
     group.add_command(build_export(lang))
     group.add_command(_completion(lang))
     return group
@@ -94,6 +97,7 @@ def _check(lang: str) -> click.Command:
             option(lang, "memory"),
             option(lang, "claims", multiple=True, values=_claim_names),
             option(lang, "claims_from"),
+            option(lang, "against", values=lambda: (MODEL,)),
             option(lang, "profile", values=lambda: tuple(PROFILES)),
             option(lang, "factory"),
             option(lang, "cell"),
@@ -181,7 +185,7 @@ def _claims(lang: str) -> click.Group:
         from schedproof.claims.catalogue import BY_ID
         from schedproof.telling.claims import claim_page
 
-        claim = BY_ID.get(claim_id.upper())
+        claim = {**BY_ID, MODEL_1.id: MODEL_1}.get(claim_id.upper())
         if claim is None:
             raise unknown("ID", claim_id, _claim_ids())
         put(claim_page(claim, lang))

@@ -20,6 +20,7 @@ from schedproof.telling.books import TOLD_BY_BOOKS, flow_of
 from schedproof.telling.messages import Say
 
 _DECISIONS = frozenset({"ORDER", "WORK", "STALL", "EVENT", "LIVE", "REPLAY"})
+_REPORTS = frozenset({"MODEL-1.served", "MODEL-1.victim", "MODEL-1.event"})
 _MUST_CHANGE = frozenset({"wait_steps", "preemptions", "free_kv_blocks", "clock", "generated_len"})
 _WRITES_MAX = 3
 
@@ -27,7 +28,8 @@ _WRITES_MAX = 3
 def where_of(say: Say, example: Counterexample) -> tuple[str, ...]:
     """The lines, one text each; none where nothing is known or worth knowing."""
     evidence = example.evidence
-    if evidence is None or example.claim.partition("-")[0] in _DECISIONS:
+    family = example.claim.partition("-")[0]
+    if evidence is None or family in _DECISIONS or example.text in _REPORTS:
         return ()
     missing = _missing(say, example)
     told = [_write(say, write) for write in _telling(example, evidence.writes)[:_WRITES_MAX]]

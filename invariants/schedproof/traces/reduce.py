@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from schedproof.claims.against import MODEL_1
 from schedproof.claims.catalogue import CLAIMS, applicable
 from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
@@ -33,7 +34,7 @@ def reduce_trace(trace: Trace, ready: Ready) -> dict[str, Any]:
     taken = take_again(trace, ready.start, ready.own)
     if taken.status != STILL or taken.example is None or trace.lasso is not None:
         return {"run": None, "taken": taken.to_json()}
-    claims = (*ready.own, *CLAIMS)
+    claims = (*ready.own, MODEL_1) if trace.claim == MODEL_1.id else (*ready.own, *CLAIMS)
     about = [claim for claim in claims if claim.id == trace.claim]
     run = _smaller(trace, ready, about, claims, ready.channel)
     return {"run": run.to_json(), "taken": taken.to_json()}

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from schedmodel.scheduler import DecodeSchedulerSim
+from schedproof.claims.against import MODEL_1
 from schedproof.claims.catalogue import BY_ID, CLAIMS, applicable
 from schedproof.claims.claim import Claim, Over
 from schedproof.claims.edge import Breach
@@ -86,13 +87,14 @@ def take_again(trace: Trace, start: StartSubject, own: Sequence[Claim] = ()) -> 
         return Taken(FAILED, trouble=trouble_of(error))
     if trace.claim is None:
         return _trouble_again(trace, start) if trace.trouble else _by_all(trace, start, own)
-    known = {**BY_ID, **{claim.id: claim for claim in own}}
+    known = {**BY_ID, MODEL_1.id: MODEL_1, **{claim.id: claim for claim in own}}
     claim = known.get(trace.claim)
     if claim is None:
         return Taken(UNFIT, reason="unfit.claim_unknown", values={"claim": trace.claim})
     if claim.over is not Over.ROUNDS and not claim.applies_to(subject):
         return Taken(UNFIT, reason="unfit.claim_not_applicable", values={"claim": trace.claim})
-    return _claim_again(trace, start, claim, (*own, *CLAIMS))
+    others = (MODEL_1,) if claim is MODEL_1 else CLAIMS
+    return _claim_again(trace, start, claim, (*own, *others))
 
 
 def _claim_again(trace: Trace, start: StartSubject, claim: Claim, claims: Sequence[Claim]) -> Taken:
