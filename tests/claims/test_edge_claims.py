@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 import pytest
+from tests.claims.batch_cases import BATCH_CASES, MORE_WAYS
 from tests.claims.conftest import (
     AFTER_FINISH,
     BAD_ID,
@@ -325,6 +326,9 @@ CASES = {
         (TOKEN, answered(NEW, accepted=None)),
     ),
 }  # fmt: skip
+CASES |= {name: Cases(*cases) for name, cases in BATCH_CASES.items()}
+for _name, _ways in MORE_WAYS.items():
+    CASES[_name] = replace(CASES[_name], break_=(*CASES[_name].break_, *_ways))
 
 OVER_EDGES = [
     c.id for c in CLAIMS if c.over not in (Over.RUN, Over.ROUNDS) and c.kind is not Kind.SOMETIMES

@@ -7,6 +7,7 @@ Also here: our own model breaks no claim on any edge that the tests play.
 from __future__ import annotations
 
 import pytest
+from tests.claims.batch_cases import BATCH_PLAYED, BATCH_REACHED
 from tests.claims.conftest import (
     AGED,
     FINISH,
@@ -31,6 +32,7 @@ from tests.claims.conftest import (
 from schedproof.claims.catalogue import BY_ID, CLAIMS
 from schedproof.claims.claim import Kind, Over
 from schedproof.claims.edge import Edge
+from schedproof.subjects.batch import BATCH_FEATURES
 
 REACHED: dict[str, tuple[tuple[Edge, ...], tuple[Edge, ...]]] = {
     "REACH-PREEMPTION": ((PREEMPTION,), (TOKEN, NEW)),
@@ -58,6 +60,7 @@ REACHED: dict[str, tuple[tuple[Edge, ...], tuple[Edge, ...]]] = {
     ),
     "REACH-HANDOVER": ((HANDOVER,), (FINISH, TOKEN, NEW)),
     "REACH-STUCK": ((STUCK,), (IDLE, TOKEN, NEW)),
+    **BATCH_REACHED,
 }
 
 
@@ -71,6 +74,13 @@ def test_what_should_be_reached_is_seen_when_it_is(claim_id: str) -> None:
     assert others
     assert [told(BY_ID[claim_id], edge) for edge in reached] == [(True, [])] * len(reached)
     assert [told(BY_ID[claim_id], edge) for edge in others] == [(False, [])] * len(others)
+
+
+@pytest.mark.parametrize("name", BATCH_PLAYED)
+def test_our_scheduler_of_batches_keeps_its_claims_on_every_edge(name: str) -> None:
+    claims = [c for c in CLAIMS if c.needs <= BATCH_FEATURES and c.over is not Over.RUN]
+    assert len(claims) > 25
+    assert not [claim.id for claim in claims if told(claim, BATCH_PLAYED[name])[1]]
 
 
 @pytest.mark.parametrize("name", PLAYED)

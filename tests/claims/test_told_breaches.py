@@ -25,8 +25,8 @@ WAYS: dict[str, list[tuple[str, Any]]] = {
     for table in (test_edge_claims.CASES, test_run_claims.CASES)
     for claim_id, cases in table.items()
 }
-OF_THE_SCHEDULER = {*EVENT_KEYS, "clock", "timeline", "queue"}
-OF_REQUESTS = {*STORED_FIELDS, *EVENT_KEYS, "admitted", "score"}
+OF_THE_SCHEDULER = {*EVENT_KEYS, "clock", "timeline", "queue", "free_ids", "references"}
+OF_REQUESTS = {*STORED_FIELDS, *EVENT_KEYS, "admitted", "score", "computed_len", "block_ids"}
 """What rows and events hold; the last is an attribute that only some rows of the tests have."""
 
 

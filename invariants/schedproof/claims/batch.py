@@ -195,6 +195,8 @@ def _rejected_late(edge: Edge) -> Breach | None:
 
 
 def nobody_is_overtaken(edge: Edge) -> Judged:
+    if edge.paged_after is None:
+        return None
     judged: Judged = None
     for kind, ahead, behind in _overtaken(edge):
         judged = True
