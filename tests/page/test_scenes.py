@@ -56,6 +56,18 @@ def test_scheduler_that_stores_odd_values_is_shown_as_it_is(found: Found) -> Non
     assert cell("waited", scene.requests["1"]) == "many"
 
 
+def test_fields_that_nobody_sees_are_left_out_unless_guilty(found: Found) -> None:
+    (example,) = found("ledger-1").counterexamples
+    frame = example.frames[1]
+    large = {**frame.changed["1"], "tokens": "x" * 10_000, "block_ids": [1, 2]}
+    frames = (example.frames[0], replace(frame, changed={"1": large}))
+    seen = scenes_of(replace(example, frames=frames), 1)[-1].requests["1"]
+    assert "tokens" not in seen
+    assert seen["block_ids"] == [1, 2]
+    guilty = replace(example, frames=frames, guilty=((1, "tokens"),))
+    assert "tokens" in scenes_of(guilty, 1)[-1].requests["1"]
+
+
 def test_page_gets_differences_only(found: Found) -> None:
     (example,) = found("progress-2").counterexamples
     records = told(scenes_of(example, example.length))

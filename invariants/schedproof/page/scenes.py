@@ -6,6 +6,8 @@ Rules.
 2. The page gets scenes as differences, as frames are kept; the first is the state before
    any action.
 3. Of a loop that can be repeated for ever the way into it and one round are shown.
+4. Fields that no column shows are left out unless they are guilty: they may be anything, and
+   of any size.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from schedmodel.policy import KNOWN_POLICIES, make_policy, remaining_steps
 from schedproof.page.moves import Way, way_between
 from schedproof.search.frames import Frame, frame_after, states_of
 from schedproof.search.results import Counterexample
+from schedproof.subjects.observation import STORED_FIELDS
 
 Requests = dict[str, dict[str, Any]]
 
@@ -55,8 +58,10 @@ def scenes_of(example: Counterexample, actions: int) -> list[Scene]:
     scenes: list[Scene] = []
     before: Requests = {}
     frames = example.frames[: actions + 1]
+    shown = {"state", "block_ids", *STORED_FIELDS, *(name for _, name in example.guilty)}
     for frame, state in zip(frames, states_of(frames), strict=True):
-        requests = {i: _worked_out(example, fields, frame.clock) for i, fields in state.items()}
+        kept = {i: {n: v for n, v in row.items() if n in shown} for i, row in state.items()}
+        requests = {i: _worked_out(example, fields, frame.clock) for i, fields in kept.items()}
         ways = {i: way_between(before.get(i), fields) for i, fields in requests.items()}
         moved = {i: way for i, way in ways.items() if way is not None}
         scenes.append(Scene(frame.clock, frame.free, example.blocks, requests, moved, frame))
