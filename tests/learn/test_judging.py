@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +31,6 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "FEW_REQUESTS", 1)
     monkeypatch.setattr(judging, "MANY_REQUESTS", 2)
     monkeypatch.setattr(judging, "POLICIES", ("fixed_priority",))
-    monkeypatch.setattr(judging, "ACTION_SECONDS", 1.0)
     monkeypatch.setattr(whole_api, "check", _not_wanted)
 
 
@@ -92,7 +92,10 @@ def test_a_wrong_part_is_told_with_its_case_and_the_shortest_run(solved_file: Ma
     assert "能看出这个错误的最短过程" in flat(result, "zh")
 
 
-def test_a_part_that_does_not_come_back_stops_nobody_else(solved: MakeClass) -> None:
+def test_a_part_that_does_not_come_back_stops_nobody_else(
+    solved: MakeClass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "ACTION_SECONDS", 1.0)
     loop = ("        # TODO 1", "        while True: pass\n        # TODO 1")
     result = check(solved(loop))
     assert result.todos["TODO 1"] == "wrong"
@@ -181,3 +184,15 @@ def test_a_hint_that_there_is_not_is_a_mistake_of_the_call() -> None:
     for level in (0, 4, True, "2"):
         with pytest.raises(UsageError):
             hint(1, level)  # type: ignore[arg-type]
+
+
+def test_a_search_that_was_stopped_is_not_called_right(
+    solved: MakeClass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clean = judging.RunResult.blank("aging", "exhaustive", {})
+    stopped = (dataclasses.replace(clean, verdict="incomplete"),)
+    monkeypatch.setattr(judging, "_search", lambda *_values: stopped)
+    result = check(solved())
+    assert (result.todos["TODO 4"], result.exit_code) == ("unknown", 4)
+    assert result.headline.startswith("TODO 4 was not tried to the end")
+    assert result.headline.endswith("; TODO 1, 2 and 3 look right")

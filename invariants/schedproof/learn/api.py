@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from schedproof import api as whole_api
-from schedproof.learn.evidence import OPEN, WRONG
+from schedproof.learn.evidence import OPEN, RIGHT, TOGETHER, WRONG
 from schedproof.learn.exercise import LEVELS, POLICIES, TODOS, Todo, todo_named
 from schedproof.learn.judging import Judged, exercise_of, judge
 from schedproof.learn.telling import exercise_card, headline, hint_card
@@ -58,8 +58,8 @@ class _Card:
 class LearnResult(_Card):
     """What became of an exercise. False in a condition until all of it is right.
 
-    `todos` has for each TODO by its name "open", "wrong", "right" or "together" (right with the
-    learner's own parts, not with ours); `whole` is the check of the whole class, None before
+    `todos` has for each TODO by its name "open", "wrong", "right", "together" (right with the
+    learner's own parts, not with ours) or "unknown" (the time was up); `whole` is the check of the whole class, None before
     every TODO is right.
     """
 
@@ -78,12 +78,12 @@ class LearnResult(_Card):
 
     @property
     def exit_code(self) -> int:
-        """0 when all is right, 1 when a TODO is wrong, 3 when one is open or nothing ran."""
+        """0: all is right; 1: a TODO is wrong; 3: one is open, or nothing ran; 4: stopped early."""
         if self.judged.in_state(WRONG):
             return EXIT_CODES[Verdict.VIOLATED]
         if self.judged.trouble is not None or self.judged.in_state(OPEN):
             return EXIT_CODES[Verdict.ERROR]
-        return self.whole.exit_code if self.whole is not None else EXIT_CODES[Verdict.ERROR]
+        return EXIT_CODES[Verdict.INCOMPLETE] if self.whole is None else self.whole.exit_code
 
     @property
     def ok(self) -> bool:
@@ -126,7 +126,7 @@ def check(
     language = choose_language(lang, asked["lang"])
     judged = judge(exercise_of(target, asked["cell"]))
     whole = None
-    if judged.trouble is None and not judged.in_state(OPEN) and not judged.in_state(WRONG):
+    if judged.trouble is None and all(s.state in (RIGHT, TOGETHER) for s in judged.todos):
         options: dict[str, Any] = {} if progress is None else {"progress": progress}
         options |= {"policy": POLICIES, "time": WHOLE_SECONDS, "cell": cell, "lang": language}
         whole = whole_api.check(target, **options)

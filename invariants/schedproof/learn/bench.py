@@ -151,11 +151,12 @@ def state_of(scheduler: Any) -> dict[tuple[int | None, str], Any]:
 def differences(ours: Any, mine: Any) -> list[Difference]:
     """Where the learner's scheduler is not as ours is."""
     must_be, got = state_of(ours), state_of(mine)
-    return [
-        Difference(whose, name, must_be.get((whose, name), NO_ATTRIBUTE), got.get((whose, name)))
-        for whose, name in dict.fromkeys([*must_be, *got])
-        if not _same(must_be.get((whose, name), NO_ATTRIBUTE), got.get((whose, name), NO_ATTRIBUTE))
-    ]
+    shown: list[Difference] = []
+    for key in dict.fromkeys([*must_be, *got]):
+        right, is_now = must_be.get(key, NO_ATTRIBUTE), got.get(key, NO_ATTRIBUTE)
+        if not _same(right, is_now):
+            shown.append(Difference(*key, right, is_now))
+    return shown
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -14,8 +14,9 @@ from typing import Any
 
 from schedproof.search.results import RunResult, Trouble
 
-OPEN, RIGHT, WRONG, TOGETHER = "open", "right", "wrong", "together"
-"""`together`: it fails beside our parts, and works with the learner's own."""
+OPEN, RIGHT, WRONG, TOGETHER, UNKNOWN = "open", "right", "wrong", "together", "unknown"
+"""`together`: it fails beside our parts, and works with the learner's own. `unknown`: the time was
+up before all was tried."""
 
 
 @dataclass(frozen=True)

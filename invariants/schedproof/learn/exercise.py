@@ -9,6 +9,7 @@ Rules.
 
 from __future__ import annotations
 
+import inspect
 import re
 import types
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ def _ours(name: str, request_class: type[Any]) -> types.FunctionType:
 
 def request_class_of(cls: type[Any]) -> type[Any]:
     """The learner's class of requests, if it can be used; else ours."""
-    known = getattr(vars(cls).get("enqueue"), "__globals__", {})
+    known = getattr(inspect.getattr_static(cls, "enqueue", None), "__globals__", {})
     found = known.get("RequestState")
     return found if isinstance(found, type) and _holds_the_fields(found) else solved.RequestState
 

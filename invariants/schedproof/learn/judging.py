@@ -18,7 +18,7 @@ from typing import Any
 
 from schedproof.claims.catalogue import select
 from schedproof.learn.bench import Benches, Mistaken
-from schedproof.learn.evidence import OPEN, RIGHT, TOGETHER, WRONG, Seen, trouble_from
+from schedproof.learn.evidence import OPEN, RIGHT, TOGETHER, UNKNOWN, WRONG, Seen, trouble_from
 from schedproof.learn.exercise import POLICIES, TODOS, Todo, alone
 from schedproof.learn.try_capacity import try_capacity
 from schedproof.learn.try_enqueue import try_enqueue
@@ -31,7 +31,7 @@ from schedproof.search.isolation import Channel, Limits, Outcome
 from schedproof.search.outcomes import JsonValue
 from schedproof.search.policy_runs import Plan, run_plan, trouble_with_child
 from schedproof.search.profiles import PROFILES, QUICK, Bounds
-from schedproof.search.results import RunResult, Trouble, Verdict
+from schedproof.search.results import RunResult, Trouble, Verdict, worst
 from schedproof.search.summing_up import trouble_of
 from schedproof.subjects.chapter import ChapterSubject, from_class
 from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
@@ -44,8 +44,8 @@ LoadClass = Callable[[Before], tuple[type[Any], tuple[Note, ...]]]
 Notes = tuple[tuple[str, dict[str, Any]], ...]
 
 FEW_REQUESTS, MANY_REQUESTS = 2, 3
-SECONDS_EACH = 20.0
-ACTION_SECONDS = 3.0
+SECONDS_EACH = 60.0
+ACTION_SECONDS = Plan.action_seconds
 _TRIES: dict[int, Callable[[Benches], None]] = {1: try_enqueue, 2: try_key, 3: try_capacity}
 SEARCHED = tuple(todo.number for todo in TODOS if todo.number not in _TRIES)
 
@@ -133,7 +133,10 @@ def _look(exercise: Exercise, channel: Channel) -> JsonValue:
 def _cannot_be_made(cls: type[Any], channel: Channel) -> Trouble | None:
     for policy in POLICIES:
         try:
-            ChapterSubject(from_class(cls), Config(policy), calls=channel)
+            made = ChapterSubject(from_class(cls), Config(policy), calls=channel).scheduler
+            if not isinstance(made.queue, list):
+                values = {"class": cls.__name__, "name": "queue", "got": repr(made.queue)[:200]}
+                return Trouble("contract", "contract.list", values)
         except PolicyRefused as error:
             values = {"policy": policy, "text": str(error.args[1])}
             return Trouble("given", "learn.policy_refused", values)
@@ -154,9 +157,18 @@ def _job(exercise: Exercise, number: int) -> Callable[[Channel], JsonValue]:
             _TRIES[number](benches)
         except Mistaken as mistaken:
             return mistaken.seen.to_json()
+        except Exception as error:  # of the learner's, where only attributes are looked at
+            return Seen(number, WRONG, benches.tried, trouble=_raised(error)).to_json()
         return Seen(number, RIGHT, benches.tried).to_json()
 
     return job
+
+
+def _raised(error: Exception) -> Trouble:
+    try:
+        ChapterSubject.fail("attribute", error)
+    except SubjectError as told:
+        return trouble_of(told)
 
 
 # -- in the parent ---------------------------------------------------------
@@ -235,8 +247,9 @@ def _searched(exercise: Exercise, number: int) -> Seen:
     if trouble is not None:
         state = OPEN if trouble.kind == "open_todo" else WRONG
         return Seen(number, state, tried, trouble=trouble, runs=runs)
-    clean = all(map(_is_clean, runs))
-    return Seen(number, RIGHT if clean else WRONG, tried, runs=runs)
+    verdict = worst([run.verdict for run in runs])
+    state = {Verdict.VIOLATED: WRONG, Verdict.VACUOUS: WRONG}.get(verdict, UNKNOWN)
+    return Seen(number, RIGHT if all(map(_is_clean, runs)) else state, tried, runs=runs)
 
 
 def _is_clean(run: RunResult) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedproof.learn.evidence import OPEN, RIGHT, TOGETHER, WRONG, Case, Seen
+from schedproof.learn.evidence import OPEN, RIGHT, TOGETHER, UNKNOWN, WRONG, Case, Seen
 from schedproof.learn.exercise import LEVELS, TODOS, Todo
 from schedproof.learn.judging import Judged, most_requests
 from schedproof.notebook.blocks import MARGIN, Block, Code, Fold, Heading, Row, Table, Text
@@ -23,7 +23,7 @@ from schedproof.telling.report import Summary
 from schedproof.telling.story import story_of
 from schedproof.telling.text import BAD, FAINT, GOOD
 
-_STATES = (WRONG, OPEN, RIGHT, TOGETHER)
+_STATES = (WRONG, OPEN, UNKNOWN, RIGHT, TOGETHER)
 _OF_KEYS = "learn.key."
 
 
@@ -103,7 +103,7 @@ def _mistake(say: Say, language: str, seen: Seen) -> list[Block]:
         if seen.case is not None:
             blocks.append(Heading(say("learn.shortest")))
         blocks += story_blocks(story_of(example, language, run), example)
-    elif seen.case is not None and seen.runs:
+    elif seen.case is not None and seen.runs and not any(run.trouble for run in seen.runs):
         blocks.append(Text(say("learn.no_run", requests=most_requests(seen.number))))
     return blocks
 
@@ -141,7 +141,7 @@ def _difference_row(say: Say, case: Case, place: int) -> Row:
 
 
 def _what_next(say: Say, judged: Judged, whole: Summary | None) -> str:
-    waiting = [*judged.in_state(WRONG), *judged.in_state(OPEN)]
+    waiting = [*judged.in_state(WRONG), *judged.in_state(OPEN), *judged.in_state(UNKNOWN)]
     if waiting:
         return say("learn.next.hint", number=waiting[0].number)
     if whole is not None and whole.verdict is Verdict.INCOMPLETE:
