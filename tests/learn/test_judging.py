@@ -14,6 +14,7 @@ from schedproof import api as whole_api
 from schedproof.learn import judging
 from schedproof.learn.api import LearnResult, check, hint
 from schedproof.learn.writing import ALL, skeleton
+from schedproof.search.results import RunResult
 from schedproof.settings import UsageError
 from schedproof.subjects.load_errors import TargetError
 
@@ -189,7 +190,7 @@ def test_a_hint_that_there_is_not_is_a_mistake_of_the_call() -> None:
 def test_a_search_that_was_stopped_is_not_called_right(
     solved: MakeClass, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clean = judging.RunResult.blank("aging", "exhaustive", {})
+    clean = RunResult.blank("aging", "exhaustive", {})
     stopped = (dataclasses.replace(clean, verdict="incomplete"),)
     monkeypatch.setattr(judging, "_search", lambda *_values: stopped)
     result = check(solved())

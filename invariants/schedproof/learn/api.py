@@ -59,8 +59,8 @@ class LearnResult(_Card):
     """What became of an exercise. False in a condition until all of it is right.
 
     `todos` has for each TODO by its name "open", "wrong", "right", "together" (right with the
-    learner's own parts, not with ours) or "unknown" (the time was up); `whole` is the check of the whole class, None before
-    every TODO is right.
+    learner's own parts, not with ours) or "unknown" (the time was up); `whole` is the check of
+    the whole class, None before every TODO is right.
     """
 
     def __init__(self, judged: Judged, whole: whole_api.CheckResult | None, lang: str) -> None:
