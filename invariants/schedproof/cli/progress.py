@@ -21,25 +21,27 @@ LINE_SECONDS = 10.0
 
 
 @contextmanager
-def show_progress(lang: str, quiet: bool) -> Generator[Progress, None, None]:
-    """Somebody to tell progress to, for as long as the block lasts."""
+def show_progress(
+    lang: str, quiet: bool, text: str = "progress.line"
+) -> Generator[Progress, None, None]:
+    """Somebody to tell progress to, for as long as the block lasts; `text` tells it in a line."""
     if quiet:
         yield lambda _data: None
     elif sys.stderr.isatty():
         with _bars() as progress:
             yield progress
     else:
-        yield _lines(lang)
+        yield _lines(lang, text)
 
 
-def _lines(lang: str) -> Progress:
+def _lines(lang: str, text: str) -> Progress:
     last = time.monotonic()
 
     def line(data: dict[str, Any]) -> None:
         nonlocal last
         if time.monotonic() - last >= LINE_SECONDS:
             last = time.monotonic()
-            kind = "progress.line" if data["of"] else "progress.states"
+            kind = text if data["of"] else "progress.states"
             click.echo(tell(lang)(kind, **data), err=True)
 
     return line

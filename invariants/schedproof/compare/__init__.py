@@ -1,0 +1,1 @@
+"""Policies on recorded arrivals: what is real, what is assumed, and what differs."""

@@ -1,0 +1,59 @@
+"""A comparison as CSV, a line for each request and policy."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from schedproof.compare.comparing import Comparison
+from schedproof.compare.record import FINISHED, NO_BLOCKS, NO_TOKENS, WAITING
+from schedproof.compare.workload import NO_DEADLINE
+
+OUTCOMES = {
+    FINISHED: "completed",
+    WAITING: "unfinished",
+    NO_BLOCKS: "rejected_blocks",
+    NO_TOKENS: "rejected_token_budget",
+}
+HEADING = (
+    "policy request_id arrived_at num_prefill_tokens num_decode_tokens cache_hit blocks "
+    "synthetic_priority synthetic_deadline outcome queue_wait preempted_wait ttft tpot e2e "
+    "longest_wait preemptions slo_met starved deadline_missed"
+).split()
+
+
+def to_csv(found: Comparison) -> str:
+    """All requests under all policies; times in seconds, nothing where there is no value."""
+    workload, trace = found.workload, found.workload.trace
+    text = io.StringIO()
+    write = csv.writer(text, lineterminator="\n").writerow
+    write(HEADING)
+    for run in found.runs:
+        for place in range(len(workload)):
+            deadline = workload.deadlines[place]
+            times = (run.queue_wait, run.preempted_wait, run.ttft, run.tpot, run.e2e)
+            write(
+                [
+                    run.policy,
+                    place,
+                    _number(workload.arrivals[place]),
+                    trace.prompts[place],
+                    trace.outputs[place],
+                    trace.hits[place],
+                    workload.blocks(place),
+                    workload.priorities[place],
+                    "" if deadline == NO_DEADLINE else _number(deadline),
+                    OUTCOMES[run.record.ends[place]],
+                    *(_number(values[place]) for values in (*times, run.longest_wait)),
+                    run.record.preemptions[place],
+                    int(run.met[place]),
+                    int(run.starved[place]),
+                    int(run.deadline_missed[place]),
+                ]
+            )
+    return text.getvalue()
+
+
+def _number(value: Any) -> str:
+    return "" if value != value else f"{float(value):.6f}".rstrip("0").rstrip(".")
