@@ -220,8 +220,9 @@ class BatchScheduler:
         blocks = self.pool.blocks_for(longest)
         if blocks > self.num_blocks:
             return Rejection("blocks", blocks, self.num_blocks)
-        if longest - 1 > self.max_num_batched_tokens:  # so long may a repeated prefill become
-            return Rejection("tokens", longest - 1, self.max_num_batched_tokens)
+        prefill = longest - 1  # so long may one become that is repeated
+        if prefill > self.max_num_batched_tokens:
+            return Rejection("tokens", prefill, self.max_num_batched_tokens)
         return None
 
     def abort(self, request_id: int) -> bool:
