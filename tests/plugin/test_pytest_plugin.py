@@ -256,6 +256,7 @@ def test_real(schedproof_check, claims):
 
 
 def test_it_is_the_same_in_workers(run: Run, pytester: pytest.Pytester) -> None:
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     (pytester.path / "mine.py").write_text(broken_file("preempt-forgets-tokens"), encoding="utf-8")
     ended = run(REAL, "-p", "xdist.plugin", "-n", "2", "--schedproof-report", "junit")
     ended.assert_outcomes(failed=1, passed=1)
