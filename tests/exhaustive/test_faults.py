@@ -112,7 +112,8 @@ def broken_by(target: type[Any], scope: Scope, judge: Judge, actions: tuple[Acti
 
 def shortest(target: type[Any], scope: Scope, limit: int) -> int | None:
     """The least number of actions, up to `limit`, by which any claim about edges is broken."""
-    judge = Judge([claim for claim in CLAIMS if claim.over is not Over.RUN])
+    about = applicable(CLAIMS, starter(target)(config_of(scope)))
+    judge = Judge([claim for claim in about if claim.over is not Over.RUN])
     sequences: list[tuple[Action, ...]] = [()]
     for length in range(1, limit + 1):
         sequences = [(*before, a) for before in sequences for a in possible(scope, before)]

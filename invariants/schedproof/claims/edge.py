@@ -126,7 +126,7 @@ class Edge:
     def after_by_id(self) -> dict[int, Row]:
         return {row.request_id: row for row in self.after}
 
-    @property
+    @lazily
     def stepped(self) -> bool:
         return isinstance(self.action, Step)
 
@@ -134,10 +134,10 @@ class Edge:
     def refused(self) -> bool:
         return self.answer.accepted is False
 
-    @property
+    @lazily
     def served(self) -> tuple[int, ...]:
         """Ids that the step says it served, in its order."""
-        return tuple(span.request_id for span in self.answer.batch)
+        return tuple([span.request_id for span in self.answer.batch])
 
     @lazily
     def chosen(self) -> Row | None:
@@ -153,12 +153,12 @@ class Edge:
         """
         if not self.stepped:
             return ()
-        named = {victim for victim in self.answer.preempted if isinstance(victim, int)}
-        for row in self.before:
-            after = self.after_by_id.get(row.request_id)
-            if after is not None and _was_preempted(row, after):
-                named.add(row.request_id)
-        return tuple(sorted(named))
+        named = [victim for victim in self.answer.preempted if isinstance(victim, int)]
+        after = self.after_by_id
+        for number, row in self.before_by_id.items():
+            if number in after and _was_preempted(row, after[number]):
+                named.append(number)
+        return tuple(sorted(set(named))) if named else ()
 
     @lazily
     def changes(self) -> tuple[Change, ...]:
@@ -184,7 +184,7 @@ class Edge:
         keyed = [(_key(rules, row, clock), row) for row in self.before if not row.done]
         return sorted(keyed, key=_first)
 
-    @property
+    @lazily
     def event(self) -> dict[str, Any]:
         """The step's report by key; empty when there is none."""
         event = self.answer.event

@@ -25,12 +25,13 @@ import time
 from array import array
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any
 
 from schedproof.claims.judge import Judge
-from schedproof.search.exhaustive.judging import BROKEN, DRAINS, EdgeMemo
+from schedproof.search.exhaustive.judging import EdgeMemo
+from schedproof.search.exhaustive.probing import Probes
 from schedproof.search.exhaustive.scopes import Scope
-from schedproof.search.exhaustive.space import CLOCK, EXTRAS, FREE, ROWS, Space, State
+from schedproof.search.exhaustive.situations import Entry, Situation, Situations
+from schedproof.search.exhaustive.space import AS_EXPECTED, CLOCK, Space, State
 from schedproof.search.pace import Pace
 from schedproof.subjects.actions import STEP, Action, Enqueue
 from schedproof.subjects.contract import Config
@@ -42,7 +43,6 @@ STEP_CODE = 0
 HITS_MAX = 100
 UNDRAINED_MAX = 20
 SAMPLE_MAX = 40
-SIZES = ("prompt_len", "max_new_tokens", "required_blocks")
 KeyOf = Callable[[State], Hashable]
 Confirm = Callable[[tuple[Action, ...]], bool]
 """Whether the last of these actions, a call that should be refused, breaks a claim in use."""
@@ -135,19 +135,17 @@ class Search:
         self._confirm = confirm
         self._judge = judge
         self._memo = EdgeMemo(judge, config, scope.timed)
-        self._kinds = len(scope.kinds)
-        self._places = {kind: place for place, kind in enumerate(scope.kinds)}
+        self._timed = scope.timed
+        self._kinds = scope.kinds
+        self._situations = Situations(scope, options.in_id_order)
+        self._probes = Probes(scope)
         self._parents = array("i", [-1])
         self._codes = array("i", [STEP_CODE])
         self._clocks = array("i", [0])
         self._enqueues: dict[tuple[int, int], Enqueue] = {}
-        self._open_codes: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._broken_before: set[str] = set()
-        self._situations: set[Hashable] = set()
         self._at = (0, STEP_CODE)
         self._seen: set[Hashable] = set()
-        self._wrong: dict[tuple[str, int], Enqueue] = {}
-        self._size_probes = [self._probe_of(name, 0) for name in SIZES]
         self.outcome = Outcome()
 
     @property
@@ -158,27 +156,12 @@ class Search:
 
     # -- actions -------------------------------------------------------------
 
-    def _codes_for(self, state: State) -> tuple[int, ...]:
-        """Codes of the enqueues that are possible: one for each unused slot and kind."""
-        if len(state) == ROWS + len(self._scope.slots):
-            return ()
-        used = tuple([row.request_id for row in state[ROWS:]])
-        codes = self._open_codes.get(used)
-        if codes is None:
-            slots = [slot for slot in range(len(self._scope.slots)) if slot not in used]
-            codes = self._open_codes[used] = tuple(
-                1 + slot * self._kinds + self._places[kind]
-                for slot in (slots[:1] if self._options.in_id_order else slots)
-                for kind in self._scope.slots[slot]
-            )
-        return codes
-
     def _enqueue(self, code: int, clock: int) -> Enqueue:
-        clock = clock if self._scope.timed else 0
+        clock = clock if self._timed else 0
         action = self._enqueues.get((code, clock))
         if action is None:
-            slot, place = divmod(code - 1, self._kinds)
-            action = self._scope.kinds[place].enqueue(slot, clock)
+            slot, place = divmod(code - 1, len(self._kinds))
+            action = self._kinds[place].enqueue(slot, clock)
             self._enqueues[code, clock] = action
         return action
 
@@ -193,29 +176,6 @@ class Search:
 
     def _action(self, code: int, clock: int) -> Action:
         return STEP if code == STEP_CODE else self._enqueue(code, clock)
-
-    def _probes(self, state: State, is_new: bool) -> list[Enqueue]:
-        """Enqueues that must be refused in this state; more of them in a new situation."""
-        clock, rows = state[CLOCK], state[ROWS:]
-        probes = [*self._size_probes, self._probe_of("deadline_step", clock)]
-        if is_new:
-            probes += [self._probe_of(name, -1) for name in SIZES]
-            probes.append(self._probe_of("deadline_step", clock - 1))
-            return probes + [self._probe_of("request_id", row.request_id) for row in rows]
-        for finished in (False, True):
-            for row in rows:
-                if row.finished is finished:
-                    probes.append(self._probe_of("request_id", row.request_id))
-                    break
-        return probes
-
-    def _probe_of(self, name: str, value: int) -> Enqueue:
-        """An enqueue that is right but for one argument."""
-        probe = self._wrong.get((name, value))
-        if probe is None:
-            right = {"request_id": len(self._scope.slots), "prompt_len": 1}
-            probe = self._wrong[name, value] = Enqueue(**{**right, name: value})
-        return probe
 
     # -- searching -----------------------------------------------------------
 
@@ -254,62 +214,74 @@ class Search:
     def _expand(self, level: list[State], base: int) -> list[State]:
         """Take every action from every state of a level; the new states, in order."""
         following: list[State] = []
+        probing = self._options.probing
         for index, state in enumerate(level, start=base):
             if index % LOOK_EVERY == 0 and self._must_stop():
                 break
-            if self._options.probing:
-                self._probe(state, index)
-            for code in self._codes_for(state):
-                self._take_enqueue(code, state, index, following)
-            for row in state[ROWS:]:
-                if not row.finished:
-                    self._take_step(state, index, following)
-                    break
-            else:
-                if self._options.probing:
-                    self._idle(state, index)
+            situation = self._situations.of(state)
+            if probing:
+                self._probe(state, index, situation)
+            for code in situation.codes:
+                self._take_enqueue(code, state, index, situation, following)
+            if situation.works:
+                self._take_step(state, index, situation, following)
+            elif probing:
+                self._idle(state, index, situation)
             if self.outcome.hits and self._options.stops_at_once:
                 break
         return following
 
-    def _take_step(self, state: State, index: int, following: list[State]) -> None:
+    def _take_step(
+        self, state: State, index: int, situation: Situation, following: list[State]
+    ) -> None:
+        space, outcome, led = self._space, self.outcome, situation.view.led
         self._at = (index, STEP_CODE)
-        self._space.enter(state, index, self._path)
-        after, event, kept = self._space.step()
-        self.outcome.transitions += 1
-        entry = self._memo.step(state, after, event, kept)
-        if event is not None:
-            self.outcome.steps_served += 1
-        if entry[BROKEN]:
-            self._broken(index, STEP, entry)
+        space.enter(state, index, self._path)
+        after, event, kept = space.step(led, situation.places)
+        if led is not None and event is AS_EXPECTED:
+            entry: Entry = led
+            served = led.event is not None
+        else:
+            entry = self._memo.first_step(situation, state, after, event, kept)
+            served = event is not None
+        entry.hits += 1
+        outcome.transitions += 1
+        outcome.steps_served += served
+        if entry.broken:
+            self._note((*self._path(index), STEP), entry.ids)
         if self._watch is not None:
-            self._watch(state, STEP_CODE, after, _ids(entry))
-        if not entry[DRAINS] and len(self.outcome.undrained) < UNDRAINED_MAX:
-            self.outcome.undrained.append((*self._path(index), STEP))
+            self._watch(state, STEP_CODE, after, entry.ids)
+        if not entry.drains and len(outcome.undrained) < UNDRAINED_MAX:
+            outcome.undrained.append((*self._path(index), STEP))
         self._add(after, index, STEP_CODE, following)
 
-    def _idle(self, state: State, index: int) -> None:
+    def _idle(self, state: State, index: int, situation: Situation) -> None:
         """A step where nothing is left to do: it must change nothing, and counts as no action."""
         self._at = (index, STEP_CODE)
         self._space.enter(state, index, self._path)
         after, event, kept = self._space.step()
         if after == state and event is None and kept:
             return
-        entry = self._memo.step(state, after, event, kept)
-        if entry[BROKEN]:
-            self._broken(index, STEP, entry)
+        entry = self._memo.step(situation.view, state, after, event, kept)
+        entry.hits += 1
+        if entry.broken:
+            self._note((*self._path(index), STEP), entry.ids)
 
-    def _take_enqueue(self, code: int, state: State, index: int, following: list[State]) -> None:
+    def _take_enqueue(
+        self, code: int, state: State, index: int, situation: Situation, following: list[State]
+    ) -> None:
         action = self._enqueue(code, state[CLOCK])
         self._at = (index, code)
         self._space.enter(state, index, self._path)
-        after, accepted, kept = self._space.enqueue(action)
+        after, accepted, kept, newcomer = self._space.enqueue(action)
+        view = situation.view
+        entry = self._memo.enqueue(view, code, action, state, after, accepted, kept, newcomer)
+        entry.hits += 1
         self.outcome.transitions += 1
-        entry = self._memo.enqueue(code, action, state, after, accepted, kept)
-        if entry[BROKEN]:
-            self._broken(index, action, entry)
+        if entry.broken:
+            self._note((*self._path(index), action), entry.ids)
         if self._watch is not None:
-            self._watch(state, self._scope.kinds[(code - 1) % self._kinds], after, _ids(entry))
+            self._watch(state, self._kinds[(code - 1) % len(self._kinds)], after, entry.ids)
         self._add(after, index, code, following)
 
     def _add(self, state: State, parent: int, code: int, following: list[State]) -> None:
@@ -327,10 +299,6 @@ class Search:
         if self._spot_check is not None and index % every == 0:
             self._spot_check(state, self._path(index))
 
-    def _broken(self, index: int, action: Action, entry: list[Any]) -> None:
-        """Note a broken edge: the first, all of a level, or one for each claim."""
-        self._note((*self._path(index), action), _ids(entry))
-
     def _note(self, actions: tuple[Action, ...], ids: tuple[str, ...]) -> None:
         fresh = tuple(i for i in ids if i not in self._broken_before)
         self._broken_before.update(ids)
@@ -340,21 +308,14 @@ class Search:
         elif not hits or (options.all_shortest and len(hits) < HITS_MAX):
             hits.append(Hit(actions, ids))
 
-    def _is_new_situation(self, state: State) -> bool:
-        """Whether no state before was the same but for finished requests."""
-        clock = state[CLOCK] if self._scope.timed else 0
-        rows = [row if row.shown else row.request_id for row in state[ROWS:]]
-        known = len(self._situations)
-        self._situations.add((state[FREE], clock, state[EXTRAS], *rows))
-        return len(self._situations) > known
-
-    def _probe(self, state: State, index: int) -> None:
-        is_new = self._is_new_situation(state)
+    def _probe(self, state: State, index: int, situation: Situation) -> None:
+        is_new = not situation.probed
         if index >= PROBED_ALL:
             self.outcome.probed_all = False
             if not is_new:
                 return
-        probes = self._probes(state, is_new)
+        situation.probed = True
+        probes = self._probes.of(state, is_new)
         self._space.enter(state, index, self._path)
         if self._space.refused_and_unchanged(probes):
             self._judge.count("INPUT-1", len(probes))
@@ -388,10 +349,6 @@ class Search:
         states = range(len(self._parents))
         chosen = (*states[-SAMPLE_MAX:], *states[: -SAMPLE_MAX : len(states) // SAMPLE_MAX + 1])
         self.outcome.sampled = [self._path(index) for index in chosen]
-
-
-def _ids(entry: list[Any]) -> tuple[str, ...]:
-    return tuple(claim.id for claim, _ in entry[BROKEN])
 
 
 def peak_mib() -> float:

@@ -26,8 +26,9 @@ from schedmodel.policy import Deadline
 from schedproof.claims.judge import Judge
 from schedproof.search.exhaustive.bfs import STEP_CODE, peak_mib
 from schedproof.search.exhaustive.in_place import InPlace
-from schedproof.search.exhaustive.judging import BROKEN, EdgeMemo
+from schedproof.search.exhaustive.judging import EdgeMemo
 from schedproof.search.exhaustive.scopes import Scope
+from schedproof.search.exhaustive.situations import Entry
 from schedproof.search.exhaustive.space import (
     CLOCK,
     EXTRAS,
@@ -246,15 +247,17 @@ class Explorer:
         space = self._space
         space.enter(state, index, self.path)
         action = self._scope.kinds[code - 1].enqueue(len(state) - ROWS, 0)
-        after, accepted, kept = space.enqueue(action)
-        entry = self._memo.enqueue(code, action, state, after, accepted, kept)
+        after, accepted, kept, _ = space.enqueue(action)
+        entry = self._memo.enqueue(index, code, action, state, after, accepted, kept)
+        entry.hits += 1
         self._take(index, state, code, after, entry, ways, served=False)
 
     def _step(self, index: int, state: State, ways: list[Way]) -> None:
         self._at = (index, STEP_CODE)
         self._space.enter(state, index, self.path)
         after, event, kept = self._space.step()
-        entry = self._memo.step(state, after, event, kept)
+        entry = self._memo.step(index, state, after, event, kept)
+        entry.hits += 1
         self.graph.steps_served += event is not None
         self._take(index, state, STEP_CODE, after, entry, ways, event is not None)
 
@@ -264,15 +267,15 @@ class Explorer:
         state: State,
         code: int,
         after: State,
-        entry: list[Any],
+        entry: Entry,
         ways: list[Way],
         served: bool,
     ) -> None:
         """Note an edge and the state behind it."""
         graph = self.graph
         graph.transitions += 1
-        if entry[BROKEN] and graph.broken is None:
-            graph.broken = (self.taken, tuple(claim.id for claim, _ in entry[BROKEN]))
+        if entry.broken and graph.broken is None:
+            graph.broken = (self.taken, entry.ids)
             return
         clock = graph.clocks[index] + after[CLOCK]
         target = self._number(self.looking.state(after), index, code, clock)

@@ -2,8 +2,9 @@
 
 Rules. A predicate sees the edge and nothing else, so the question is what the edge shows:
 unfinished and changed rows, free blocks, ticks, the report, and the clock where deadlines
-exist. The answer is remembered under exactly that, with a count of how often it came up;
-the counts give how often each claim was exercised, exactly.
+exist. What is shown of the state before is its view, which the caller names by anything that
+can be a key; the rest is what became of it. The answer is remembered under exactly that, with
+a count of how often it came up; the counts give how often each claim was exercised, exactly.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 from schedproof.claims.edge import Edge
 from schedproof.claims.judge import Judge
 from schedproof.claims.liveness import step_drains
+from schedproof.search.exhaustive.situations import Entry, Led, Situation
 from schedproof.search.exhaustive.space import CLOCK, EXTRAS, FREE, ROWS, State
 from schedproof.subjects.actions import STEP, Enqueue
 from schedproof.subjects.contract import Config
@@ -22,7 +24,8 @@ from schedproof.subjects.observation import EVENT_KEYS, Answer, Row, Span
 _SERVED, _PHASE, _PREEMPTED = (
     EVENT_KEYS.index(name) for name in ("request_id", "phase", "preempted_request_id")
 )
-HITS, EXERCISED, BROKEN, DRAINS = 0, 1, 2, 3
+Shown = tuple[tuple[Row | None, ...], bool]
+"""Rows that claims may see, before and after in turn, and whether any was left out."""
 
 
 class EdgeMemo:
@@ -33,71 +36,82 @@ class EdgeMemo:
         self._rules = config.rules()
         self._capacity = config.blocks
         self._timed = timed
-        self._known: dict[Hashable, list[Any]] = {}
+        self._entries: list[Entry] = []
+        self._known: dict[Hashable, Entry] = {}
+        self._events: dict[tuple[Any, ...], dict[str, Any]] = {}
+
+    def first_step(
+        self,
+        situation: Situation,
+        state: State,
+        after: State,
+        event: tuple[Any, ...] | None,
+        kept: bool,
+    ) -> Entry:
+        """The first answer for a view, kept with it where it can be what other steps lead to."""
+        view, places = situation.view, situation.places
+        shown, left_out = _shown(state, after)
+        odd = not kept or len(state) != len(after) or len(shown) != 2 * len(places)
+        if view.led is not None or odd:
+            return self.step(view, state, after, event, kept)
+        answer = _answer_of(event, kept)
+        edge = self._edge(STEP, answer, state, after, (shown, left_out))
+        rows = tuple([after[ROWS + place] for place in places])
+        ticks = after[CLOCK] - state[CLOCK]
+        told = None if event is None else self._told(event)
+        view.led = Led(self._ask(edge), told, rows, after[FREE], ticks, after[EXTRAS])
+        return self._kept(view.led)
 
     def step(
-        self, state: State, after: State, event: tuple[Any, ...] | None, kept: bool
-    ) -> list[Any]:
-        """The entry of a step's edge; its hit is counted."""
-        shown, left_out = _shown(state, after)
-        key = (
-            event,
-            state[FREE],
-            after[FREE],
-            after[CLOCK] - state[CLOCK],
-            kept,
-            state[CLOCK] if self._timed else None,
-            left_out,
-            state[EXTRAS] is after[EXTRAS],
-            shown,
-        )
+        self,
+        view: Hashable,
+        state: State,
+        after: State,
+        event: tuple[Any, ...] | None,
+        kept: bool,
+    ) -> Entry:
+        """The entry of a step's edge."""
+        shown = _shown(state, after)
+        key = (view, event, kept, *_became(state, after), *shown)
         entry = self._known.get(key)
         if entry is None:
-            answer = _answer_of(event, kept)
-            edge = self._edge(STEP, answer, state, after, shown, left_out)
-            entry = self._ask(key, edge)
-        entry[HITS] += 1
+            edge = self._edge(STEP, _answer_of(event, kept), state, after, shown)
+            entry = self._known[key] = self._kept(self._ask(edge))
         return entry
 
     def enqueue(
-        self, code: int, action: Enqueue, state: State, after: State, accepted: bool, kept: bool
-    ) -> list[Any]:
-        """The entry of a valid enqueue's edge; `code` stands for the action in the question."""
-        shown, left_out = _shown(state, after)
-        key = (
-            code,
-            accepted,
-            state[FREE],
-            after[FREE],
-            after[CLOCK] - state[CLOCK],
-            kept,
-            (action.deadline_step, state[CLOCK]) if self._timed else None,
-            left_out,
-            state[EXTRAS] is after[EXTRAS],
-            shown,
-        )
+        self,
+        view: Hashable,
+        code: int,
+        action: Enqueue,
+        state: State,
+        after: State,
+        accepted: bool,
+        kept: bool,
+        newcomer: Row | None = None,
+    ) -> Entry:
+        """The entry of a valid enqueue's edge; `code` stands for the action in the question.
+
+        A `newcomer` is all that has changed.
+        """
+        key: Hashable = (view, code, newcomer)
+        if newcomer is None:
+            key = (view, code, accepted, kept, *_became(state, after), *_shown(state, after))
         entry = self._known.get(key)
         if entry is None:
             answer = Answer(accepted=accepted, log_kept=kept)
-            edge = self._edge(action, answer, state, after, shown, left_out)
-            entry = self._ask(key, edge)
-        entry[HITS] += 1
+            edge = self._edge(action, answer, state, after, _shown(state, after))
+            entry = self._known[key] = self._kept(self._ask(edge))
         return entry
 
-    def _edge(
-        self,
-        action: Any,
-        answer: Answer,
-        state: State,
-        after: State,
-        shown: tuple[Row | None, ...],
-        left_out: bool,
-    ) -> Edge:
+    def _edge(self, action: Any, answer: Answer, state: State, after: State, shown: Shown) -> Edge:
+        rows, left_out = shown
+        before = tuple([row for row in rows[0::2] if row is not None])
         return Edge(
             action=action,
             answer=answer,
-            before=tuple(row for row in shown[0::2] if row is not None),
-            after=tuple(row for row in shown[1::2] if row is not None),
+            before=before,
+            after=tuple([row for row in rows[1::2] if row is not None]),
             free_before=state[FREE],
             free_after=after[FREE],
             capacity=self._capacity,
@@ -106,23 +120,37 @@ class EdgeMemo:
             clock=state[CLOCK] if self._timed else None,
             rules=self._rules,
             extras_kept=state[EXTRAS] == after[EXTRAS],
-            some_finished=left_out or any(row is not None and row.finished for row in shown[0::2]),
+            some_finished=left_out or any(row.finished for row in before),
         )
 
-    def _ask(self, key: Hashable, edge: Edge) -> list[Any]:
+    def _ask(self, edge: Edge) -> Entry:
         exercised, broken = self._judge.ask(edge)
-        entry = [0, exercised, broken, step_drains(edge)]
-        self._known[key] = entry
+        return Entry(exercised, broken, step_drains(edge))
+
+    def _kept(self, entry: Entry) -> Entry:
+        self._entries.append(entry)
         return entry
+
+    def _told(self, event: tuple[Any, ...]) -> dict[str, Any]:
+        """A report by its keys; equal reports are the same object."""
+        told = self._events.get(event)
+        if told is None:
+            told = self._events[event] = dict(zip(EVENT_KEYS, event, strict=True))
+        return told
 
     def settle(self) -> None:
         """Add the counts of all remembered edges to the judge's, and begin to count anew."""
-        for entry in self._known.values():
-            self._judge.count_mask(entry[EXERCISED], entry[HITS])
-            entry[HITS] = 0
+        for entry in self._entries:
+            self._judge.count_mask(entry.exercised, entry.hits)
+            entry.hits = 0
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._entries)
+
+
+def _became(state: State, after: State) -> tuple[int, int, bool]:
+    """What is shown beside rows: free blocks, ticks, and whether the rest was kept."""
+    return after[FREE], after[CLOCK] - state[CLOCK], state[EXTRAS] is after[EXTRAS]
 
 
 def _answer_of(event: tuple[Any, ...] | None, kept: bool) -> Answer:
@@ -134,11 +162,8 @@ def _answer_of(event: tuple[Any, ...] | None, kept: bool) -> Answer:
     return Answer(batch=(span,), preempted=victims, event=event, log_kept=kept)
 
 
-def _shown(state: State, after: State) -> tuple[tuple[Row | None, ...], bool]:
-    """Rows that claims may see, before and after in turn, and whether any was left out.
-
-    Left out are finished rows that did not change.
-    """
+def _shown(state: State, after: State) -> Shown:
+    """What claims may see of the rows; left out are finished rows that did not change."""
     if len(state) != len(after):
         return _shown_by_id(state, after)
     shown: list[Row | None] = []
@@ -155,7 +180,7 @@ def _shown(state: State, after: State) -> tuple[tuple[Row | None, ...], bool]:
     return tuple(shown), left_out
 
 
-def _shown_by_id(state: State, after: State) -> tuple[tuple[Row | None, ...], bool]:
+def _shown_by_id(state: State, after: State) -> Shown:
     """The same where somebody came or went: by id, with None for who is not there."""
     old = {row.request_id: row for row in state[ROWS:]}
     shown: list[Row | None] = []

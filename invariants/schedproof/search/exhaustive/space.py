@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from schedproof.subjects.actions import STEP, Action, Enqueue
 from schedproof.subjects.chapter import ChapterSubject
-from schedproof.subjects.observation import Observation
+from schedproof.subjects.observation import Observation, Row
+
+if TYPE_CHECKING:
+    from schedproof.search.exhaustive.situations import Led
 
 State = tuple[Any, ...]
 Extras = tuple[tuple[str, Any], ...]
@@ -25,12 +28,16 @@ FREE, CLOCK, EXTRAS, ROWS = 0, 1, 2, 3
 PathTo = Callable[[int], Sequence[Action]]
 
 
+AS_EXPECTED: Final = ("as expected",)
+"""Stands for a report, where all that a step led to was read and is what was expected."""
+
 Stepped = tuple[State, tuple[Any, ...] | None, bool]
 """What a step led to: the next state, the report's values (None if nobody was served), and
 whether the log was kept."""
 
-Enqueued = tuple[State, bool, bool]
-"""What an enqueue led to: the next state, whether it was accepted, whether the log was kept."""
+Enqueued = tuple[State, bool, bool, Row | None]
+"""What an enqueue led to: the next state, whether it was accepted, whether the log was kept, and
+the new row if it is known that nothing else changed."""
 
 
 class NotFlat(Exception):
@@ -54,8 +61,12 @@ class Space(Protocol):
         """Bring the scheduler into state number `index`; `path_to` gives the way there."""
         ...
 
-    def step(self) -> Stepped:
-        """Step from the state that was entered last; enter again afterwards."""
+    def step(self, expected: Led | None = None, places: Sequence[int] = ()) -> Stepped:
+        """Step from the state that was entered last; enter again afterwards.
+
+        `expected` is what another state of the same view led to, whose rows stand for those in
+        these places; a space may compare instead of telling.
+        """
         ...
 
     def enqueue(self, action: Enqueue) -> Enqueued:
@@ -100,7 +111,7 @@ class ByReplay:
             subject.observe()  # rows carry what they need of the past from row to row
         return subject
 
-    def step(self) -> Stepped:
+    def step(self, expected: Led | None = None, places: Sequence[int] = ()) -> Stepped:
         subject = self._arrived()
         answer = subject.do(STEP)
         return flat_state(subject.observe(), self._by_id), answer.event, answer.log_kept
@@ -110,7 +121,7 @@ class ByReplay:
         logged = len(subject.scheduler.timeline)
         accepted = bool(subject.do(action).accepted)
         kept = len(subject.scheduler.timeline) == logged
-        return flat_state(subject.observe(), self._by_id), accepted, kept
+        return flat_state(subject.observe(), self._by_id), accepted, kept, None
 
     def refused_and_unchanged(self, probes: Sequence[Enqueue]) -> bool:
         subject = self._arrived()
