@@ -88,6 +88,8 @@ class EngineAdapter:
     parts, so it need not fit into one step. `seats_per_step`: `max_num_seqs` limits one step and
     not all that run. `keeps_order`: who came first is served first, and gives way last.
     `idle_steps_max`: how many steps in a row may run nothing while somebody waits.
+    `limits_tokens`: it keeps to `max_num_batched_tokens`; where not, that is set so high that it
+    never matters. `uses_priority`: requests have priorities, the larger the stronger.
     `smallest_blocks`: the least pool that makes sense. `copies` are pairs of blocks (from, to)
     that the forward pass copies before it runs; an adapter sets them in `schedule`.
     """
@@ -104,6 +106,7 @@ class EngineAdapter:
     shows_references: bool = True
     idle_steps_max: ClassVar[int] = 0
     uses_priority: ClassVar[bool] = False
+    limits_tokens: ClassVar[bool] = True
     copies: Sequence[tuple[int, int]] = ()
 
     def load(self) -> None:

@@ -4,8 +4,8 @@ Rules.
 1. A package is named as Python names it, or by its folder. Its `__init__` files are not run:
    most of them import a whole model. The modules that hold the scheduler are.
 2. Libraries for tensors are replaced by names without meaning while these modules are
-   imported, installed or not: a scheduler has no need of them. What is asked of such a name
-   later is told as an error of the engine.
+   imported, installed or not, and so is any other library that is not there: a scheduler has
+   no need of them. What is asked of such a name later is told as an error of the engine.
 3. `numpy` and `xxhash` are used where installed; small replacements do for block hashes.
 4. What was replaced is put back afterwards. A package that is not there is a `MissingPackage`.
 """
@@ -27,11 +27,7 @@ from typing import Any
 
 from schedproof.engines.adapter import MissingPackage
 
-TENSORS = frozenset(
-    "torch triton flash_attn transformers safetensors tqdm torch_npu vllm huggingface_hub "
-    "accelerate tokenizers flashinfer ray zmq psutil fastapi uvicorn pydantic prometheus_client "
-    "modelscope einops sgl_kernel".split()
-)
+TENSORS = frozenset("torch triton flash_attn transformers torch_npu vllm".split())
 SMALL = frozenset({"numpy", "xxhash"})
 
 
@@ -43,8 +39,11 @@ class _Nothing(type):
             raise AttributeError(name)
         return _nothing(name)
 
-    def __getitem__(cls, _item: Any) -> Any:
+    def _itself(cls, _other: Any = None) -> Any:
         return cls
+
+    __getitem__ = __add__ = __radd__ = __or__ = __ror__ = __mul__ = __rmul__ = _itself
+    __sub__ = __truediv__ = __matmul__ = __neg__ = __invert__ = __lt__ = __gt__ = _itself
 
     def __call__(cls, *args: Any, **_named: Any) -> Any:
         """As a decorator it leaves what it decorates as it is."""
@@ -71,11 +70,15 @@ class _Emptied(types.ModuleType):
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds the modules that are not to be loaded."""
+    """Finds the modules that are not to be loaded: those named, or all but one package's."""
+
+    def __init__(self, names: frozenset[str] = TENSORS, but: str = "") -> None:
+        self._names, self._but = names, but
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         top = fullname.partition(".")[0]
-        return ModuleSpec(fullname, self, is_package=True) if top in TENSORS else None
+        wanted = top in self._names if not self._but else top != self._but
+        return ModuleSpec(fullname, self, is_package=True) if wanted else None
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         return _Emptied(spec.name)
@@ -136,7 +139,7 @@ def folder_of(package: str) -> Path:
 def alone(folder: Path) -> Iterator[None]:
     """Within this, modules of the package in `folder` can be imported by their dotted names."""
     before = dict(sys.modules)
-    finder = _Finder()
+    finder, last = _Finder(), _Finder(but=folder.name)
     for name in [n for n in sys.modules if n.partition(".")[0] in TENSORS]:
         del sys.modules[name]
     for part in [folder, *(p for p in folder.rglob("*") if p.is_dir())]:
@@ -149,12 +152,12 @@ def alone(folder: Path) -> Iterator[None]:
     for name in SMALL:
         if importlib.util.find_spec(name) is None:
             sys.modules[name] = _small(name)
-    sys.meta_path.insert(0, finder)
+    sys.meta_path[:] = [finder, *sys.meta_path, last]
     sys.path.insert(0, str(folder.parent))
     try:
         yield
     finally:
-        sys.meta_path.remove(finder)
+        sys.meta_path[:] = [each for each in sys.meta_path if each not in (finder, last)]
         sys.path.remove(str(folder.parent))
         kept = {n: m for n, m in sys.modules.items() if n.partition(".")[0] == folder.name}
         sys.modules.clear()

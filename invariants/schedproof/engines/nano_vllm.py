@@ -52,9 +52,12 @@ class NanoVllm(EngineAdapter):
         fields = getattr(config, "__dataclass_fields__", {})
         self._usual = {n: vars(config)[n] for n in fields if n in vars(config)}
         self._makes_params = inspect.signature(self._params).parameters
+        self._takes_block_size = "block_size" in inspect.signature(self._sequence).parameters
+        self._block_size = 1
         self._takes_phase = len(inspect.signature(self._scheduler.postprocess).parameters) > 3
-        probe = self._sequence([0], self.params_of(Request(0, (0,), 1)))
-        self.chunked_prefill = hasattr(probe, "num_scheduled_tokens")
+        probe = self.made(Request(0, (0,), 1))
+        self.in_parts = hasattr(probe, "num_scheduled_tokens")
+        self.chunked_prefill = self.chunked_prefill or self.in_parts
 
     def params_of(self, request: Request) -> Any:
         """The request's sampling parameters."""
@@ -63,7 +66,7 @@ class NanoVllm(EngineAdapter):
 
     def start(self, setup: Setup) -> None:
         """A scheduler of this size."""
-        self._sequence.block_size = setup.block_size
+        self._sequence.block_size = self._block_size = setup.block_size
         self._sequence.counter = count()
         limits = {
             "max_num_seqs": setup.max_num_seqs,
@@ -76,16 +79,23 @@ class NanoVllm(EngineAdapter):
         self.blocks = self.engine.block_manager
         self.sequences: dict[int, Any] = {}
         self._ids: dict[int, int] = {}
+        self._prompts: dict[int, int] = {}
         self._batch: Any = ()
 
     def make(self, settings: dict[str, Any]) -> Any:
         """The scheduler itself."""
         return self._scheduler(SimpleNamespace(**settings))
 
+    def made(self, request: Request) -> Any:
+        """The engine's own object for a request."""
+        more = {"block_size": self._block_size} if self._takes_block_size else {}
+        return self._sequence(list(request.token_ids), self.params_of(request), **more)
+
     def add(self, request: Request) -> None:
         """Hand a sequence over."""
-        sequence = self._sequence(list(request.token_ids), self.params_of(request))
+        sequence = self.made(request)
         self.sequences[request.request_id] = sequence
+        self._prompts[request.request_id] = len(request.token_ids)
         self._ids[id(sequence)] = request.request_id
         self.engine.add(sequence)
 
@@ -97,7 +107,7 @@ class NanoVllm(EngineAdapter):
 
     def span(self, sequence: Any) -> tuple[int, int]:
         """Which tokens the model runner computes: from, and up to but not including."""
-        if self.chunked_prefill:
+        if self.in_parts:
             start = sequence.num_cached_tokens
             if start >= len(sequence) and sequence.num_scheduled_tokens:
                 start = len(sequence) - 1
@@ -117,9 +127,9 @@ class NanoVllm(EngineAdapter):
         queued.update({id(s): WAITING for s in self.waiting()})
         seen: dict[int, Seen] = {}
         for request_id, s in self.sequences.items():
-            status = FINISHED if s.is_finished else queued.get(id(s))
+            status = FINISHED if s.status.name == "FINISHED" else queued.get(id(s))
             if status is not None:
-                output = s.token_ids[s.num_prompt_tokens :]
+                output = s.token_ids[self._prompts[request_id] :]
                 counters = (("num_cached_tokens", s.num_cached_tokens),)
                 seen[request_id] = Seen(status, s.block_table, output, counters)
         return seen

@@ -19,6 +19,7 @@ from schedmodel.lifecycle import State
 from schedmodel.request import STATUS_OF
 from schedproof.engines.adapter import FINISHED, RUNNING, EngineAdapter, Request, Seen, Setup, Work
 from schedproof.engines.forward import Cache, Tokens, next_token
+from schedproof.engines.guard import Guard
 from schedproof.engines.raising import raised_of
 from schedproof.subjects.actions import Abort, Action, EngineEnqueue, Enqueue, Step
 from schedproof.subjects.chapter import CallCount, CallCounter
@@ -95,6 +96,7 @@ class EngineSubject:
         config: Config,
         calls: CallCounter | None = None,
         rows: Rows | None = None,
+        guard: Guard | None = None,
     ) -> None:
         self.config = config
         self.calls = calls or CallCount()
@@ -102,6 +104,7 @@ class EngineSubject:
         self.adapter = copy.copy(adapter)
         self.limits = config.limits or Limits()
         self._rows: Rows = {} if rows is None else rows
+        self._guard = guard
         self._known: dict[int, _Known] = {}
         self._tokens: dict[int, Tokens] = {}
         self._cache = Cache(config.blocks, self.limits.block_size)
@@ -115,7 +118,7 @@ class EngineSubject:
 
     def fresh(self) -> EngineSubject:
         """Another subject of the same make, at its start."""
-        return EngineSubject(self.adapter, self.config, self.calls, self._rows)
+        return EngineSubject(self.adapter, self.config, self.calls, self._rows, self._guard)
 
     def fork(self) -> EngineSubject:
         """Engines are started again and led, never copied."""
@@ -132,7 +135,7 @@ class EngineSubject:
         if self._over is not None:
             return Answer(ran=Ran(raised=self._over))
         if isinstance(action, Step):
-            return self._step()
+            return self._step() if self._guard is None else self._guarded(self._guard)
         if isinstance(action, EngineEnqueue):
             return self._add(action)
         if isinstance(action, Abort):
@@ -166,6 +169,13 @@ class EngineSubject:
         except (Exception, StopSubject) as error:
             return self._failed("abort", error)
         return Answer()
+
+    def _guarded(self, guard: Guard) -> Answer:
+        guard.arm()
+        try:
+            return self._step()
+        finally:
+            guard.disarm()
 
     def _step(self) -> Answer:
         adapter = self.adapter

@@ -17,10 +17,11 @@ from random import Random
 
 from schedproof.engines.adapter import EngineAdapter, Request, Setup
 from schedproof.subjects.actions import Abort, Action, EngineEnqueue
-from schedproof.subjects.contract import Config, Limits
+from schedproof.subjects.contract import Config, Limits, SubjectError
 
 BLOCKS_MAX, REQUESTS_MAX, SEQS_MAX, PROMPT_MAX, NEW_MAX, VOCABULARY_MAX = 8, 3, 3, 9, 7, 3
-TRIES = 20
+TRIES, DRAWS_MAX = 20, 2000
+TOKENS_UNLIMITED = 64
 AGING_INTERVAL = 2
 
 
@@ -74,6 +75,10 @@ class Plan:
         setup = self.setup
         if not self.requests or setup.max_num_seqs > setup.max_num_batched_tokens:
             return False
+        if not adapter.limits_tokens and setup.max_num_batched_tokens != TOKENS_UNLIMITED:
+            return False
+        if setup.block_size not in adapter.block_sizes or setup.blocks < adapter.smallest_blocks:
+            return False
         return all(
             request.token_ids and request.max_new_tokens > 0 and adapter.takes(self.setup, request)
             for _, request in self.requests
@@ -82,7 +87,7 @@ class Plan:
 
 def drawn(random: Random, adapter: EngineAdapter, requests_max: int, blocks_max: int) -> Plan:
     """An input at random."""
-    while True:
+    for _ in range(DRAWS_MAX):
         setup = _setup(random, adapter, blocks_max)
         vocabulary = random.randint(1, VOCABULARY_MAX)
         at_once = random.random() < 0.5
@@ -96,6 +101,7 @@ def drawn(random: Random, adapter: EngineAdapter, requests_max: int, blocks_max:
         if requests:
             plan = Plan(setup, adapter.policy, tuple(requests))
             return in_order(replace(plan, aborts=_aborts(random, adapter, requests)))
+    raise SubjectError("contract", "contract.takes_nothing", {"draws": DRAWS_MAX})
 
 
 def in_order(plan: Plan) -> Plan:
@@ -113,7 +119,8 @@ def _setup(random: Random, adapter: EngineAdapter, blocks_max: int) -> Setup:
     few = random.random() < 0.5
     tokens = random.randint(1, 8) if few else random.randint(4, 32)
     seqs = random.randint(1, SEQS_MAX)
-    return Setup(blocks, size, seqs, max(seqs, tokens))
+    limit = max(seqs, tokens) if adapter.limits_tokens else TOKENS_UNLIMITED
+    return Setup(blocks, size, seqs, limit)
 
 
 def _request(

@@ -21,7 +21,7 @@ from schedproof.search.policy_runs import trouble_with_child
 from schedproof.search.results import RunResult, Trouble, Verdict
 from schedproof.subjects.load_errors import SubjectLoadError, TargetError
 
-ACTION_SECONDS = 1.0
+ACTION_SECONDS = 2.0
 Tell = Callable[[dict[str, Any]], None]
 
 

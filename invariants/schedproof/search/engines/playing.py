@@ -24,19 +24,23 @@ StartEngine = Callable[[Config], EngineSubject]
 
 @dataclass
 class Played:
-    """What a run came to: the violation if there was one, and how much was done."""
+    """What a run came to: the violation if there was one, and how much was done.
+
+    `hung` tells that a call did not come back: such runs take long.
+    """
 
     violation: Violation | None
     actions: int
     steps: int
     served: int
+    hung: bool = False
 
 
 def play(start: StartEngine, plan: Plan, judge: Judge) -> Played:
     """Play a plan to its end, or to the first broken claim."""
     session = Session(start, plan.config, judge, remembers=False)
     violation: Violation | None = None
-    steps = 0
+    steps, raised = 0, None
     try:
         while steps < STEPS_MAX:
             for action in plan.due(steps):
@@ -47,8 +51,11 @@ def play(start: StartEngine, plan: Plan, judge: Judge) -> Played:
                     break
                 continue  # nobody asks an idle engine for a step
             answer = session.do(STEP)
-            if answer.ran is not None and answer.ran.raised is not None:
+            raised = answer.ran and answer.ran.raised
+            if raised is not None:
                 break  # nobody asked whether it may
     except ClaimBroken as broken:
         violation = broken.violation
-    return Played(violation, len(session.actions), steps, session.steps_served)
+        raised = violation.edge and violation.edge.answer.ran and violation.edge.answer.ran.raised
+    hung = raised is not None and not raised.type
+    return Played(violation, len(session.actions), steps, session.steps_served, hung)

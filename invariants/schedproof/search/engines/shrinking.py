@@ -20,7 +20,7 @@ from schedproof.search.engines.box import Plan, in_order
 from schedproof.search.engines.playing import StartEngine, play
 from schedproof.search.session import Violation
 
-SECONDS = 3.0
+SECONDS = 5.0
 Found = tuple[Plan, Violation]
 
 

@@ -1,0 +1,1 @@
+"""Adapters for public schedulers that deviate from nano-vllm; none of their code is here."""
