@@ -147,23 +147,27 @@ def test_what_users_wrote_stays_text(open_page: Open) -> None:
 
 
 def test_long_trace_stays_smooth(open_page: Open) -> None:
-    """From key to laid-out page, at the median: single steps may meet a busy machine."""
+    """Script, style and layout of a step, in time of the processor: machines may be busy."""
     actions, requests = LONG
     seen = open_page("long")
     assert f"({actions} actions)" in seen.status
     assert len(seen.rows()) == requests
-    took = seen.page.evaluate(
+    developer = seen.page.context.new_cdp_session(seen.page)
+    developer.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def seconds() -> float:
+        metrics = developer.send("Performance.getMetrics")["metrics"]
+        return float(next(m["value"] for m in metrics if m["name"] == "TaskDuration"))
+
+    begun = seconds()
+    seen.page.evaluate(
         """() => {
-          const took = [];
           for (let place = 0; place < 60; place += 1) {
             const key = place < 40 ? "ArrowLeft" : "ArrowRight";
-            const begun = performance.now();
             document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
             document.body.getBoundingClientRect();
-            took.push(performance.now() - begun);
           }
-          return took.sort((one, other) => one - other);
         }"""
     )
     assert f"Action {actions - 20} of {actions}" in seen.status
-    assert took[len(took) // 2] < MILLISECONDS_MAX
+    assert 0 < 1000 * (seconds() - begun) / 60 < MILLISECONDS_MAX
