@@ -149,6 +149,7 @@ def test_options_arrive_as_they_were_typed(run: Run, pretend: Pretend) -> None:
         "report": (),
         "claims_from": None,
         "no_save": False,
+        "against": None,
     }
 
 

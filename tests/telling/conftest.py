@@ -10,6 +10,7 @@ import pytest
 
 from schedproof.claims.catalogue import CLAIMS, applicable
 from schedproof.claims.judge import Judge
+from schedproof.search.finding_out import explained
 from schedproof.search.profiles import Bounds
 from schedproof.search.replay import attempt, counterexample
 from schedproof.search.results import (
@@ -84,6 +85,8 @@ def found_in(
     violation = attempt(start, config, judge, actions)
     assert violation is not None
     assert violation.actions == tuple(actions)
+    example = counterexample(start, violation, found_by="random")
+    example = explained(example, start, CLAIMS, plain=False)
     run = RunResult(
         policy=policy,
         search="random",
@@ -94,7 +97,7 @@ def found_in(
         transitions=1234,
         depth=len(actions),
         seconds=0.5,
-        counterexamples=(counterexample(start, violation, found_by="random"),),
+        counterexamples=(replace(example, kept_as=f"{example.claim}-7c1e"),),
         seed=7,
         examples=40,
     )

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import schedproof
+from schedproof.claims.against import MODEL_1
 from schedproof.claims.catalogue import CLAIMS
 from schedproof.claims.claim import GENERAL, REFERENCE, Kind
 from schedproof.search.results import Verdict
@@ -166,7 +167,7 @@ def is_used(message_id: str) -> bool:
 
 def derived() -> set[str]:
     """Ids that come from values of the code."""
-    ids = {f"claim.{claim.id}.{part}" for claim in CLAIMS for part in PARTS}
+    ids = {f"claim.{claim.id}.{part}" for claim in (*CLAIMS, MODEL_1) for part in PARTS}
     ids |= {f"breach.{text}" for text, _ in breaches()}
     ids |= {text for text in literals() if text.startswith(("breach.", "scope."))}
     ids |= {f"verdict.{verdict}" for verdict in Verdict}

@@ -105,8 +105,7 @@ def _after(edge: Edge, model: DecodeSchedulerSim) -> Breach | None:
             got = None if row is None else getattr(row, name)
             right = _of_model(due, name)
             if got != right and not (row is None and due.status == "finished"):
-                told: dict[str, Any] = {"field": name, "got": got, "due": right}
-                told["request"] = due.request_id
+                told = {"request": due.request_id, "field": name, "got": got, "due": right}
                 return Breach("MODEL-1.state", told, ((due.request_id, name),))
     return None
 

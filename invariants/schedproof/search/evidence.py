@@ -61,7 +61,8 @@ class Varied:
     """One argument of one enqueue, set to other values one at a time.
 
     `low` and `high` tell whether the claim still breaks one below and one above; None where
-    that cannot be asked. `matters` if the claim held with any of the values tried.
+    that cannot be asked. `far_low` and `far_high` say the same of all values below and above
+    that were tried. `matters` if the claim held with any of the values tried.
     """
 
     request: int
@@ -70,6 +71,8 @@ class Varied:
     matters: bool
     low: bool | None = None
     high: bool | None = None
+    far_low: bool = True
+    far_high: bool = True
 
 
 @dataclass(frozen=True)

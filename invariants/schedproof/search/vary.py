@@ -60,7 +60,7 @@ def _varied(
 ) -> Varied:
     value = getattr(action, name)
     breaks: dict[Any, bool] = {}
-    for other in _others(name, value, place):
+    for other in _others(name, action, actions, config, place):
         changed = replace(action, **{name: other})
         tried = [*actions[:place], changed, *actions[place + 1 :]]
         breaks[other] = again.violation(tried, config) is not None
@@ -72,20 +72,35 @@ def _varied(
         matters=not all(breaks.values()),
         low=breaks.get(value - 1) if counts else None,
         high=breaks.get(value + 1) if counts else None,
+        far_low=all(does for other, does in breaks.items() if counts and _is_below(other, value)),
+        far_high=all(does for other, does in breaks.items() if counts and _is_below(value, other)),
     )
 
 
-def _others(name: str, value: Any, clock_most: int) -> list[Any]:
-    """Values to try instead; the clock is no later than the number of actions before."""
+def _is_below(one: Any, other: Any) -> bool:
+    return type(one) is int and type(other) is int and one < other
+
+
+def _others(
+    name: str, action: Enqueue, actions: Sequence[Action], config: Config, place: int
+) -> list[Any]:
+    """Values to try instead: those beside it, and those far from it on both sides.
+
+    The clock is no later than the number of actions before the enqueue.
+    """
+    value = getattr(action, name)
     if name in _FLAGS:
         return [not value]
     if name == "deadline_step":
-        tight = clock_most + 1
-        return [tight, _FAR] if value is None else [None, value + 1, _FAR]
-    others = [value - 1, value + 1]
-    if name == "prompt_len":
-        others.append(value + 5)
-    return [other for other in others if other > 0 or name not in _SIZES]
+        return [place + 1, _FAR] if value is None else [None, value + 1, _FAR]
+    far = {"prompt_len": (1, value + 5), "max_new_tokens": (1, value + 3)}
+    far["required_blocks"] = (1, max(1, config.blocks))
+    if name == "priority":
+        ranks = [other.priority for other in actions if isinstance(other, Enqueue)]
+        numbers = [each for each in ranks if type(each) is int]
+        far["priority"] = (min(numbers) - 1, max(numbers) + 1)
+    others = dict.fromkeys((value - 1, value + 1, *far[name]))
+    return [o for o in others if o != value and (o > 0 or name not in _SIZES)]
 
 
 def other_policies(

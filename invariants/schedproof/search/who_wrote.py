@@ -40,7 +40,6 @@ class _Watcher:
     guilty: tuple[Guilty, ...]
     writes: list[Write] = field(default_factory=list[Write])
     _at: tuple[FrameType, int] | None = None
-    _depth_known: dict[FrameType, bool] = field(default_factory=dict[FrameType, bool])
 
     def __post_init__(self) -> None:
         self.first = self.values = self._read()
@@ -70,13 +69,18 @@ class _Watcher:
         if event in _LOOKED_AT:
             self._look()
             self._at = (frame, frame.f_lineno)
-            if event == "return" and frame.f_back is not None and _is_users(frame.f_back):
-                self._at = (frame.f_back, frame.f_back.f_lineno)
+            if event == "return":
+                caller = frame.f_back
+                users = caller is not None and _is_users(caller)
+                self._at = (caller, caller.f_lineno) if users and caller else None
         return self.trace
 
     def _look(self) -> None:
         values = self._read()
-        if values == self.values or self._at is None or len(self.writes) >= WRITES_MAX:
+        if values == self.values:
+            return
+        if self._at is None or len(self.writes) >= WRITES_MAX:
+            self.values = values  # somebody else wrote it
             return
         frame, line = self._at
         place = place_at(frame.f_code.co_filename, line, frame.f_code.co_name).to_json()

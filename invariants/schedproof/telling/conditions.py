@@ -18,6 +18,7 @@ from schedproof.search.evidence import Evidence, Varied
 from schedproof.search.results import Counterexample
 from schedproof.telling.books import TOLD_BY_BOOKS
 from schedproof.telling.messages import Say, join
+from schedproof.telling.ranks import ages, rank
 
 _FLAGS = {
     ("preemptible", True): "matter.preemptible",
@@ -110,7 +111,8 @@ def _between(
     """What matters between the two parties of a preemption."""
     ids = (victim["request_id"], challenger["request_id"])
     if _takes(matter, told, ids, "priority"):
-        yield _rank(say, int(victim["priority"]), int(challenger["priority"]), *ids)
+        kind = "effective" if ages(example) else "outranks"
+        yield _rank(say, kind, rank(victim, example), rank(challenger, example), *ids)
     held, needs = victim["held_blocks"], challenger["required_blocks"]
     if example.claim in TOLD_BY_BOOKS and _cancels_out(matter, ids, held, needs):
         _takes(matter, told, ids, "required_blocks")
@@ -138,11 +140,11 @@ def _cancels_out(matter: Matter, ids: tuple[int, int], held: int, needs: int) ->
     return (up is not None and up.high is False) or (down is not None and down.low is False)
 
 
-def _rank(say: Say, first_value: int, second_value: int, first: int, second: int) -> str:
+def _rank(say: Say, kind: str, first_value: int, second_value: int, first: int, second: int) -> str:
     if first_value == second_value:
         return say("matter.same_rank", first=first, second=second)
     high, low = (first, second) if first_value > second_value else (second, first)
-    return say("matter.outranks", high=high, low=low)
+    return say(f"matter.{kind}", high=high, low=low)
 
 
 def _ranks(say: Say, matter: Matter, told: Told) -> Iterator[str]:
@@ -151,7 +153,7 @@ def _ranks(say: Say, matter: Matter, told: Told) -> Iterator[str]:
     if len(ranked) == 2:
         told.update((varied.request, "priority") for varied in ranked)
         one, other = ranked
-        yield _rank(say, one.value, other.value, one.request, other.request)
+        yield _rank(say, "outranks", one.value, other.value, one.request, other.request)
 
 
 def _alone(say: Say, varied: Varied) -> str:
@@ -159,7 +161,11 @@ def _alone(say: Say, varied: Varied) -> str:
     if (varied.name, varied.value) in _FLAGS and type(varied.value) is not int:
         return say(_FLAGS[varied.name, varied.value], **values)
     bound = _BOUNDS.get((varied.low is not False, varied.high is not False), "matter.is")
-    if varied.low is None or varied.high is None:
+    if bound == "matter.is" and not varied.far_low and varied.far_high:
+        bound = "matter.large_enough"
+    elif bound == "matter.is" and varied.far_low and not varied.far_high:
+        bound = "matter.small_enough"
+    elif varied.low is None or varied.high is None:
         bound = "matter.is"
     return say(bound, field=say(f"vary.{varied.name}"), **values)
 
@@ -168,8 +174,8 @@ def _irrelevant(say: Say, varied: tuple[Varied, ...]) -> Iterator[str]:
     """Fields that matter for nobody, then those that matter only for others."""
     names = dict.fromkeys(each.name for each in varied)
     matter = {each.name for each in varied if each.matters}
-    yield from (say(f"vary.{name}").strip() for name in names if name not in matter)
+    yield from (say(f"vary.{name}") for name in names if name not in matter)
     for each in varied:
         if each.name in matter and not each.matters:
             kind = f"idle.{each.name}" if each.name in _WHETHER else "idle.of"
-            yield say(kind, request=each.request, field=say(f"vary.{each.name}")).rstrip()
+            yield say(kind, request=each.request, field=say(f"vary.{each.name}"))

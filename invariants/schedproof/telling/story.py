@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from schedmodel.policy import KNOWN_POLICIES
 from schedproof.search.results import ClaimVerdict, Counterexample, RunResult
 from schedproof.telling.aftermath import follows_of
 from schedproof.telling.batches import batch_setup
@@ -27,6 +26,7 @@ from schedproof.telling.bounds import DOT, how_text, short_bounds
 from schedproof.telling.conditions import conditions_of
 from schedproof.telling.differences import Differences, differences_of
 from schedproof.telling.messages import Say, has_text, join, tell
+from schedproof.telling.ranks import ages, rank
 from schedproof.telling.steps import StepLine, step_lines, verb, what_happened
 from schedproof.telling.where import where_of
 
@@ -190,7 +190,7 @@ def _checked(say: Say, example: Counterexample, run: RunResult | None) -> tuple[
 def _setup(say: Say, example: Counterexample) -> str:
     if example.limits is not None:
         return batch_setup(say, example)
-    kind = "story.setup.aging" if _ages(example) else "story.setup"
+    kind = "story.setup.aging" if ages(example) else "story.setup"
     return say(
         kind,
         policy=example.policy,
@@ -242,14 +242,14 @@ def _preempted(say: Say, example: Counterexample) -> str:
     victim, challenger = known.get(str(step.preempted[0])), known.get(str(step.served))
     if before is None or victim is None or challenger is None:
         return ""
-    aging = _ages(example)
+    aging = ages(example)
     return say(
         _how_tight(challenger["required_blocks"], before.free),
         rank=say("rank.effective" if aging else "rank.priority"),
         challenger=step.served,
-        challenger_rank=_rank(challenger, example),
+        challenger_rank=rank(challenger, example),
         victim=step.preempted[0],
-        victim_rank=_rank(victim, example),
+        victim_rank=rank(victim, example),
         needs=challenger["required_blocks"],
         free=before.free,
         held=victim["held_blocks"],
@@ -261,15 +261,3 @@ def _how_tight(needed: int, free: int) -> str:
     if needed <= free:
         return "context.preempted.fits"
     return "context.preempted.none_free" if free <= 0 else "context.preempted"
-
-
-def _ages(example: Counterexample) -> bool:
-    """Whether waiting raises priorities under the policy."""
-    policy = KNOWN_POLICIES.get(example.policy)
-    return policy is not None and policy.ages
-
-
-def _rank(request: Mapping[str, Any], example: Counterexample) -> int:
-    if not _ages(example):
-        return int(request["priority"])
-    return int(request["priority"]) + int(request["wait_steps"]) // example.aging_interval
