@@ -62,7 +62,7 @@ def _block(block: Block) -> str:
         return f'<p style="margin:4px 0;{_COLOURS[block.style]}">{_inline(block.text)}</p>'
     if isinstance(block, Code):
         lines = escape("\n".join(block.lines))
-        style = "margin:6px 0;padding:6px 10px;border:1px solid #888888;overflow-x:auto"
+        style = f"{_MONO};margin:6px 0;padding:6px 10px;border:1px solid #888888;overflow-x:auto"
         return f'<pre style="{style};font-size:0.92em">{lines}</pre>'
     if isinstance(block, Picture):
         data = base64.b64encode(block.svg.encode()).decode()
@@ -106,7 +106,7 @@ def _row(row: Row, columns: int, labels: bool) -> str:
 
 
 def _cell(name: str, text: str, style: str) -> str:
-    usual = "text-align:left;vertical-align:top;padding:1px 16px 1px 0"
+    usual = "text-align:left;vertical-align:baseline;padding:1px 16px 1px 0"
     return f'<{name} style="{usual};{style}">{_inline(text)}</{name}>'
 
 
