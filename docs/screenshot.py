@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURES = {"en": ROOT / "docs" / "report.png", "zh": ROOT / "docs" / "report.zh.png"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 TARGET = "examples/lost_progress.py:LostProgress"
-SIZE = {"width": 1216, "height": 860}
+SIZE = {"width": 1264, "height": 860}
 MARGIN = 20
 BYTES_MAX = 200_000
 
