@@ -21,17 +21,17 @@ from schedproof.search.results import Counterexample
 from schedproof.settings import UsageError
 from schedproof.traces.itf import to_itf_text
 from schedproof.traces.store import Kept
-from schedproof.traces.taken import STILL
+from schedproof.traces.taken import FIXED, STILL
 from schedproof.traces.trace import Trace
 
 
 @dataclass(frozen=True)
 class Exported:
-    """The text, the usual name of its file, and whether the trace still breaks something."""
+    """The text, the usual name of its file, and whether nothing is broken any more."""
 
     text: str
     file_name: str
-    broken: bool = True
+    fixed: bool = False
 
 
 def export(kept: Kept, form: str, lang: str, folder: Path | None = None) -> Exported:
@@ -47,7 +47,7 @@ def export(kept: Kept, form: str, lang: str, folder: Path | None = None) -> Expo
         raise UsageError(error.message_id, **error.values) from None
     if text is None:
         raise UsageError("export.not_broken", trace=kept.name, subject=trace.subject)
-    return Exported(text, name, replayed.taken.status == STILL)
+    return Exported(text, name, replayed.taken.status == FIXED)
 
 
 def _text(

@@ -88,7 +88,8 @@ def _check(item: pytest.Item, target: Any, options: dict[str, Any]) -> CheckResu
     __tracebackhide__ = True
     from schedproof import checked_tests
 
-    marked: dict[str, Any] = {"profile": _option(item.config, "profile")}
+    # What is found is kept, so that the summary can name commands that take it again.
+    marked: dict[str, Any] = {"profile": _option(item.config, "profile"), "no_save": False}
     for marker in reversed([*item.iter_markers(MARKER)]):
         marked.update(marker.kwargs)
     done = item.stash.setdefault(_DONE, [])

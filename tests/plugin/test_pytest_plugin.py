@@ -60,7 +60,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Pretend:
 
         monkeypatch.setattr(api, "check", check)
         # What the plugin allows is read off the function.
-        names = ("scope", "claims", "profile", "lang")
+        names = ("scope", "claims", "profile", "lang", "no_save")
         hints = dict.fromkeys(names)
         check.__signature__ = _signature(hints)  # type: ignore[attr-defined]
         return heard
@@ -261,6 +261,8 @@ def test_it_is_the_same_in_workers(run: Run, pytester: pytest.Pytester) -> None:
     ended = run(REAL, "-p", "xdist.plugin", "-n", "2", "--schedproof-report", "junit")
     ended.assert_outcomes(failed=1, passed=1)
     assert "But r0 also lost what it had already generated" in ended.stdout.str()
+    (trace,) = (pytester.path / ".schedproof").glob("*.json")
+    ended.stdout.fnmatch_lines([f"    schedproof replay {trace.stem}"])
     suites = ElementTree.parse(pytester.path / "schedproof-report.xml").getroot()
     assert [int(suite.attrib["failures"]) > 0 for suite in suites] == [True, False]
     assert [path.name for path in pytester.path.glob("*.xml*")] == ["schedproof-report.xml"]

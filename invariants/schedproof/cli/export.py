@@ -62,7 +62,7 @@ def _export(spoken: str, /, trace: str | None, to: str | None, **said: Any) -> N
     place = None if to is None else Path(to).expanduser()
     folder = None if place is None else _folder(to or "", place)
     made = export(kept, chosen[0], spoken, folder)
-    if not made.broken and chosen[0] == "pytest":
+    if made.fixed and chosen[0] == "pytest":
         text = tell(spoken)("export.passes_now", trace=kept.name, subject=kept.trace.subject)
         complain(text)
     if place is None or folder is None:
