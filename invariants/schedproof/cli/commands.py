@@ -20,9 +20,10 @@ from schedproof.cli.export import build_export
 from schedproof.cli.faults import build_faults
 from schedproof.cli.help import TranslatedCommand, TranslatedGroup, completed_from, option
 from schedproof.cli.learn import build_learn
+from schedproof.cli.new import build_new
 from schedproof.cli.output import complain, has_color, put, width
 from schedproof.cli.report import build_report
-from schedproof.cli.traces import build_traces
+from schedproof.cli.traces import build_traces, is_trace_file, run_replay
 from schedproof.reports.formats import FORMATS
 from schedproof.search.exhaustive.names import IDENTITIES, REDUCTIONS, SEARCHES
 from schedproof.search.profiles import PROFILES
@@ -49,6 +50,7 @@ def build(lang: str) -> click.Group:
     group.add_command(_claims(lang))
     group.add_command(build_faults(lang))
     group.add_command(build_learn(lang))
+    group.add_command(build_new(lang))
     for command in build_traces(lang):
         group.add_command(command)
     group.add_command(build_report(lang))
@@ -115,6 +117,8 @@ def _run_check(spoken: str, /, as_json: bool, quiet: bool, **said: Any) -> int:
     from schedproof.cli.progress import show_progress
     from schedproof.telling.report import render_text, verdict_lines
 
+    if is_trace_file(said["target"]):  # to check a trace is to replay it
+        return run_replay(spoken, said["target"], as_json=as_json)
     # Options that were not given: an empty list of values, a flag that is not set.
     said = {name: value for name, value in said.items() if value not in ((), False)}
     asked = resolve({**said, "quiet": quiet or None})

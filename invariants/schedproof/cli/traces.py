@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +24,7 @@ from schedproof.telling.messages import tell
 
 if TYPE_CHECKING:
     from schedproof.telling.text import Line
+    from schedproof.traces.replay import Replayed
 
 PARTED, FAILED = EXIT_CODES[Verdict.VIOLATED], EXIT_CODES[Verdict.ERROR]
 SUFFIX = ".json"
@@ -78,6 +80,11 @@ def _put(lines: Sequence[Line]) -> None:
     put(shown(lines))
 
 
+def is_trace_file(target: str | None) -> bool:
+    """Whether a target is the file of a trace."""
+    return target is not None and target.endswith(SUFFIX) and Path(target).is_file()
+
+
 def _replay(
     spoken: str,
     /,
@@ -87,24 +94,42 @@ def _replay(
     as_json: bool,
     **_said: Any,
 ) -> int:
+    if not replay_all:
+        return run_replay(spoken, trace, on, as_json)
     from schedproof import retake
-    from schedproof.telling.replays import replay_lines, replays_table
-    from schedproof.traces.replay import exit_code, to_document
+    from schedproof.telling.replays import replays_table
+    from schedproof.traces.replay import exit_code
     from schedproof.traces.store import Store
 
-    if replay_all and trace is not None:
+    if trace is not None:
         raise UsageError("usage.all_or_one", name=trace)
-    kept = retake.find_all() if replay_all else [retake.find(trace)]
-    replayed = retake.replay(kept, on)
+    replayed = retake.replay(retake.find_all(), on)
     if as_json:
-        put(json.dumps(to_document(replayed, __version__), indent=2, ensure_ascii=False))
-    elif not kept:
-        put(tell(spoken)("replay.none", folder=str(Store().folder)))
-    elif replay_all:
+        _put_document(replayed)
+    elif replayed:
         put(replays_table(replayed, spoken))
     else:
-        _put(replay_lines(replayed[0], spoken, width()))
+        put(tell(spoken)("replay.none", folder=str(Store().folder)))
     return exit_code(replayed)
+
+
+def run_replay(spoken: str, trace: str | None, on: str | None = None, as_json: bool = False) -> int:
+    """Replay one trace and tell it; the exit code."""
+    from schedproof import retake
+    from schedproof.telling.replays import replay_lines
+
+    (replayed,) = retake.replay([retake.find(trace)], on)
+    if as_json:
+        _put_document([replayed])
+    else:
+        _put(replay_lines(replayed, spoken, width()))
+    return replayed.exit_code
+
+
+def _put_document(replayed: Sequence[Replayed]) -> None:
+    from schedproof.traces.replay import to_document
+
+    put(json.dumps(to_document(replayed, __version__), indent=2, ensure_ascii=False))
 
 
 def _explain(
