@@ -177,14 +177,20 @@ def check(
     """
     said = {name: value for name, value in locals().items() if name != "progress"}
     asked = resolve(said)
-    language = choose_language(lang, asked["lang"])
+    result = _judged(asked, choose_language(lang, asked["lang"]), progress)
+    result.reports = write_reports(asked["report"], result.summary, result.lang)
+    return result
+
+
+def _judged(asked: dict[str, Any], language: str, progress: Progress) -> CheckResult:
+    """What the searches come to, kept as traces if that is wanted."""
     started = clock.monotonic()
     try:
         engine = engine_plan(asked)
         if engine is not None:
             run = run_engine(engine, progress)
             summary = Summary(engine.target.text, (run,), clock.monotonic() - started)
-            return _reported(CheckResult(summary, language), asked)
+            return CheckResult(summary, language)
         plan = make_plan(asked)
         runs = tuple(run_plan(plan, progress))
     except TargetError as error:
@@ -194,12 +200,6 @@ def check(
     summary = Summary(plan.source.name, keeping.runs, clock.monotonic() - started)
     result = CheckResult(summary, language)
     result.kept, result.not_kept = keeping.paths, keeping.trouble
-    return _reported(result, asked)
-
-
-def _reported(result: CheckResult, asked: dict[str, Any]) -> CheckResult:
-    """The result, after the reports that were asked for are written."""
-    result.reports = write_reports(asked["report"], result.summary, result.lang)
     return result
 
 
