@@ -18,6 +18,7 @@ from importlib.resources import files
 from typing import Any
 
 from schedproof.search.results import ClaimResult, ClaimVerdict, Counterexample, RunResult, Trouble
+from schedproof.telling.evidence import evidence_to_json
 from schedproof.telling.messages import tell
 from schedproof.telling.report import Summary
 from schedproof.telling.story import breach_id, breach_text
@@ -130,6 +131,8 @@ def _counterexample(example: Counterexample) -> dict[str, Any]:
         "trail": [{**asdict(step), "preempted": list(step.preempted)} for step in example.trail],
         "before": None if example.before is None else asdict(example.before),
         "after": None if example.after is None else asdict(example.after),
+        "trace": example.kept_as,
+        "evidence": None if example.evidence is None else evidence_to_json(example.evidence),
     }
 
 

@@ -1,0 +1,73 @@
+"""What was found out about a counterexample, as the JSON document has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schedproof.search.evidence import Evidence, Forward, Varied, Write
+
+
+def evidence_to_json(evidence: Evidence) -> dict[str, Any]:
+    """All of it; the schema of the document describes every field."""
+    return {
+        "forward": None if evidence.forward is None else _forward(evidence.forward),
+        "varied": [_varied(each) for each in evidence.varied],
+        "policies": [{"policy": name, "breaks": breaks} for name, breaks in evidence.policies],
+        "writes": [_write(each) for each in evidence.writes],
+        "unwritten": [{"request_id": i, "field": name} for i, name in evidence.unwritten],
+    }
+
+
+def _forward(forward: Forward) -> dict[str, Any]:
+    return {
+        "outcome": forward.outcome,
+        "steps": forward.steps,
+        "due_steps": forward.due_steps,
+        "repeated": [{"request_id": i, "token": token} for i, token in forward.repeated],
+        "left": [
+            {
+                "request_id": left.request,
+                "generated": left.generated,
+                "limit": left.limit,
+                "needs": left.needs,
+            }
+            for left in forward.left
+        ],
+        "later": [
+            {"request_id": later.request, "due": later.due, "got": later.got}
+            for later in forward.later
+        ],
+        "lost": list(forward.lost),
+        "free": forward.free,
+        "capacity": forward.capacity,
+        "error": forward.error,
+    }
+
+
+def _varied(varied: Varied) -> dict[str, Any]:
+    return {
+        "request_id": varied.request,
+        "field": varied.name,
+        "value": varied.value,
+        "matters": varied.matters,
+        "low": varied.low,
+        "high": varied.high,
+        "far_low": varied.far_low,
+        "far_high": varied.far_high,
+    }
+
+
+def _write(write: Write) -> dict[str, Any]:
+    place = write.place
+    lines: dict[int, str] = dict(place["lines"])
+    return {
+        "request_id": write.request,
+        "field": write.name,
+        "old": write.old,
+        "new": write.new,
+        "path": place["path"],
+        "line": place["line"],
+        "function": place["function"],
+        "cell": place["cell"],
+        "source": lines.get(place["line"], "").strip(),
+    }
