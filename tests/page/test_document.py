@@ -111,6 +111,15 @@ def test_trouble_is_told_with_its_place_and_what_to_do(trouble_run: Make, read: 
     assert seen.open == []
 
 
+def test_trace_that_was_taken_again_tells_of_no_search(found: Found, read: Read) -> None:
+    run = found("ledger-1")
+    blank = RunResult.blank(run.policy, run.search, run.bounds)
+    again = replace(blank, verdict="violated", counterexamples=run.counterexamples)
+    assert "What was checked" in read(run).text
+    assert "What was checked" not in read(again).text
+    assert "✗ LEDGER-1" in read(again).text
+
+
 def test_clean_result_tells_what_was_exercised(clean_run: Make, read: Read) -> None:
     seen = read(clean_run())
     assert "✓ no violation found" in seen.text

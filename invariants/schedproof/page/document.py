@@ -25,7 +25,7 @@ from schedmodel.lifecycle import MOVES, Trigger
 from schedproof.page.columns import COLUMNS, MARKS, QUIET, used_columns
 from schedproof.page.examples import Shown, article, label, shown
 from schedproof.page.html import TAGS, Html, both, element
-from schedproof.page.overview import checked, troubles, verdict_of
+from schedproof.page.overview import checked, searched, troubles, verdict_of
 from schedproof.page.scenes import told
 from schedproof.page.words import words
 from schedproof.telling.messages import Say
@@ -109,7 +109,8 @@ def _main(summary: Summary, examples: list[Shown], left_out: int) -> list[Html]:
         text = both(lambda say: say("web.examples.more", count=left_out))
         parts.append(element("p", text, class_="faint"))
     parts += [article(each, number) for number, each in enumerate(examples, start=1)]
-    return [*parts, *troubles(summary.runs), checked(summary)]
+    parts += troubles(summary.runs)
+    return [*parts, checked(summary)] if searched(summary) else parts
 
 
 def _choices(examples: list[Shown]) -> Html:

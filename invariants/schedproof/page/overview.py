@@ -61,6 +61,11 @@ def _means(say: Say, summary: Summary) -> str:
     return say(here) if has_text(here) else say(f"verdict.{summary.verdict}.means")
 
 
+def searched(summary: Summary) -> bool:
+    """Whether there was a search to tell of: of a trace that was taken again there was none."""
+    return any(run.transitions or run.claims or run.notes for run in summary.runs)
+
+
 def checked(summary: Summary) -> Html:
     """What was checked: a row for each run, then the claims."""
     return element(
