@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import schedproof
 from schedproof import api as whole_api
 from schedproof.learn import judging
 from schedproof.learn.api import LearnResult, check, hint
@@ -21,6 +22,7 @@ from schedproof.subjects.load_errors import TargetError
 MakeClass = Callable[..., type[Any]]
 MakeFile = Callable[..., str]
 
+REAL_CHECK = whole_api.check
 VICTIM = '                victim.status = "preempted"\n'
 ANSWER_3 = ("        # TODO 3", "        raise NotImplementedError\n        # TODO 3")
 TESTS = "DecodeSchedulerSim().enqueue(1, 2)\nassert DecodeSchedulerSim().queue, 'a test'\n"
@@ -185,6 +187,21 @@ def test_a_hint_that_there_is_not_is_a_mistake_of_the_call() -> None:
     for level in (0, 4, True, "2"):
         with pytest.raises(UsageError):
             hint(1, level)  # type: ignore[arg-type]
+
+
+def test_all_right_is_said_when_the_whole_holds_too(
+    solved: MakeClass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def whole(target: Any, **named: Any) -> whole_api.CheckResult:
+        return REAL_CHECK(target, **{**named, "policy": "aging", "requests": 1})
+
+    monkeypatch.setattr(whole_api, "check", whole)
+    result = schedproof.learn.check(solved())
+    assert (bool(result), result.exit_code) == (True, 0)
+    assert str(result).startswith("✓ TODO 1, 2, 3 and 4 look right\n")
+    assert "All of it together: the whole catalogue ✓ holds within bounds" in flat(result)
+    assert "The exercise is done." in flat(result)
+    assert "练习完成" in flat(result, "zh")
 
 
 def test_a_search_that_was_stopped_is_not_called_right(
