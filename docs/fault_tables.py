@@ -48,8 +48,8 @@ def faults(lang: str, level: str = CHAPTER) -> str:
     for family in dict.fromkeys(fault.family for fault in LEVELS[level]):
         rows = [_fault_row(fault, lang) for fault in LEVELS[level] if fault.family == family]
         title = f"### {family}\n\n{say(f'family.{family}').capitalize()}{STOP[lang]}"
-        head, *rows = ([row[i] for i in shown] for row in (FAULT_HEAD[lang], *rows))
-        parts.append(f"{title}\n\n{markdown_table(head, rows, right=(3,))}")
+        head, *cells = ([row[i] for i in shown] for row in (FAULT_HEAD[lang], *rows))
+        parts.append(f"{title}\n\n{markdown_table(head, cells, right=(3,))}")
     return "\n\n".join(parts)
 
 

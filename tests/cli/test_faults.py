@@ -13,7 +13,7 @@ from schedproof.settings import UsageError
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.layout import width_of
 from schedproof.telling.messages import tell
-from schedproof.zoo import chapter_faults
+from schedproof.zoo import all_faults
 from schedproof.zoo.chapter_faults import BY_NAME, CHAPTER_FAULTS
 from schedproof.zoo.faults import FAMILIES, Fault
 
@@ -79,7 +79,7 @@ def test_a_fault_that_survives_is_told_and_ends_with_1(
     run: Run, monkeypatch: pytest.MonkeyPatch, language: str, told: str
 ) -> None:
     monkeypatch.setattr(hunting, "DEFAULT_SCOPE", "small")
-    monkeypatch.setitem(chapter_faults.BY_NAME, "harmless", HARMLESS)
+    monkeypatch.setitem(all_faults.BY_NAME, "harmless", HARMLESS)
     said = run("faults", "hunt", "harmless", "finish-keeps-blocks", "--lang", language)
     assert said.code == 1
     assert told in said.out

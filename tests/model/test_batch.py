@@ -35,7 +35,7 @@ def filled(*prompts: int, blocks: int = 4, new: int = 2, **about: Any) -> BatchS
 
 
 def spans(batch: Batch) -> dict[int, tuple[str, int, int]]:
-    return {request_id: tuple(grant) for request_id, grant in batch.grants.items()}
+    return {i: (grant.phase, grant.start, grant.end) for i, grant in batch.grants.items()}
 
 
 def states(made: BatchScheduler) -> dict[int, str]:

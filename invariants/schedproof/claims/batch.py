@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from schedmodel.lifecycle import HOLDING, State
 from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
@@ -112,7 +111,7 @@ def batch_keeps_its_limits(edge: Edge) -> Judged:
     if paged is None or not spans:
         return None
     for span in spans:
-        values: dict[str, Any] = {"request": span.request_id, "tokens": span.tokens}
+        values = {"request": span.request_id, "tokens": span.tokens}
         guilty = ((span.request_id, "computed_len"),)
         if edge.served.count(span.request_id) > 1:
             return Breach("BATCH-1.twice", values, guilty)
@@ -122,12 +121,12 @@ def batch_keeps_its_limits(edge: Edge) -> Judged:
             return Breach("BATCH-1.preempted", values, ((span.request_id, "status"),))
     tokens = sum(span.tokens for span in spans)
     if tokens > paged.max_num_batched_tokens:
-        values = {"tokens": tokens, "limit": paged.max_num_batched_tokens}
-        return Breach("BATCH-1.tokens", values, tuple((i, "computed_len") for i in edge.served))
+        much = {"tokens": tokens, "limit": paged.max_num_batched_tokens}
+        return Breach("BATCH-1.tokens", much, tuple((i, "computed_len") for i in edge.served))
     seats = len(spans) if paged.seats_per_step else max(len(spans), len(paged.running))
     if seats > paged.max_num_seqs:
-        values = {"number": seats, "limit": paged.max_num_seqs}
-        return Breach("BATCH-1.seats", values, tuple((i, "status") for i in edge.served))
+        many = {"number": seats, "limit": paged.max_num_seqs}
+        return Breach("BATCH-1.seats", many, tuple((i, "status") for i in edge.served))
     return True
 
 
@@ -147,8 +146,8 @@ def nobody_misses_a_turn(edge: Edge) -> Judged:
         left = row.held_blocks * paged.block_size - (row.computed_len or 0)
         if left > 0 or (edge.free_after > 0 and not ended):
             values = {"request": row.request_id, "left": max(left, 0), "free": edge.free_after}
-            kind = "WORK-2" if left > 0 else "WORK-2.free_blocks"
-            return Breach(kind, values, ((row.request_id, "generated_len"),))
+            guilty = ((row.request_id, "generated_len"),)
+            return Breach("WORK-2" if left > 0 else "WORK-2.free_blocks", values, guilty)
     return judged
 
 
@@ -240,8 +239,8 @@ def abort_frees_once_and_touches_nothing_else(edge: Edge) -> Judged:
     before, after = edge.before_by_id.get(target), edge.after_by_id.get(target)
     for row in edge.before:
         if row.request_id != target and edge.after_by_id.get(row.request_id) is not row:
-            values = {"request": target, "other": row.request_id}
-            return Breach("ABORT-1.others", values, ((row.request_id, "status"),))
+            others = {"request": target, "other": row.request_id}
+            return Breach("ABORT-1.others", others, ((row.request_id, "status"),))
     if before is None or before.finished:
         kept = edge.free_before == edge.free_after and edge.before == edge.after
         values = {"request": target, "before": edge.free_before, "after": edge.free_after}

@@ -106,8 +106,11 @@ def preempted_only_after_progress(change: Change) -> Judged:
     if before.advanced:
         return True
     values = {"request": before.request_id, "times": before.preemptions + 1}
-    kind = "PREEMPT-1" if before.computed_len is None else "PREEMPT-1.no_token"
-    return Breach(kind, values, ((before.request_id, "preemptions"),))
+    return Breach(
+        "PREEMPT-1" if before.computed_len is None else "PREEMPT-1.no_token",
+        values,
+        ((before.request_id, "preemptions"),),
+    )
 
 
 CLAIMS = (

@@ -230,7 +230,7 @@ def _requests(seen: Observation) -> dict[str, dict[str, Any]]:
 def _fields_in_batches(row: Row) -> dict[str, Any]:
     """The fields of a request in a scheduler of batches: those that it has."""
     stored = {name: plain(getattr(row, name)) for name in STORED_FIELDS}
-    extra = {n: plain(list(v) if isinstance(v, tuple) else v) for n, v in row.extra}
+    extra = {n: plain([*v] if v.__class__ is tuple else v) for n, v in row.extra}
     return {
         "state": None if row.state is None else row.state.value,
         **{name: value for name, value in stored.items() if value is not None},

@@ -44,6 +44,8 @@ BATCH_FEATURES = OF_BATCHES | {
 _OWN = ("_state", "_phase", "block_ids", "computed_len", "finish_reason")
 _ATOMS = frozenset(ATOMS) | {State}
 Values = tuple[Any, ...]
+LIST = "[]"
+"""Stands at the head of a tuple that was a list."""
 
 
 class NotPlain(Exception):
@@ -173,7 +175,7 @@ class BatchSubject:
         self._objects.update(self.scheduler.requests)
         for request_id, request in self.scheduler.requests.items():
             stored = request.__dict__
-            raw = tuple([(list, *v) if type(v) is list else v for v in stored.values()])
+            raw = tuple([(LIST, *v) if v.__class__ is list else v for v in stored.values()])
             row = known.get(request_id)
             if row is None or row.raw != raw or len(row.names) != len(stored):
                 row = self._intern(request, tuple(stored), raw, row)
@@ -235,11 +237,11 @@ class BatchSubject:
 
     def _flat(self, value: Any) -> Any:
         """A value that can be compared and written back: requests are named by their ids."""
-        kind = type(value)
+        kind: Any = value.__class__
         if kind in _ATOMS:
             return value
         if kind is list:
-            return (list, *[v if type(v) is int else self._flat(v) for v in value])
+            return (LIST, *[v if type(v) is int else self._flat(v) for v in value])
         if self.scheduler.requests.get(getattr(value, "request_id", None)) is value:
             return ("request", value.request_id)
         if kind is self._kind_of_request():  # it is in a queue, and in the table no more
@@ -269,7 +271,7 @@ class BatchSubject:
                 holder[name] = self._thaw(value)
 
     def _thaw(self, value: Any) -> Any:
-        if type(value) is not tuple:
+        if value.__class__ is not tuple:
             return value
         if value[0] == "request":
             return self.scheduler.requests[value[1]]
@@ -293,14 +295,18 @@ class BatchSubject:
 def _insist_on_atoms(raw: Values) -> None:
     """Raise `NotPlain` unless a request stores atoms and lists of atoms only."""
     for value in raw:
-        parts: Any = value[1:] if type(value) is tuple and value[:1] == (list,) else (value,)
+        parts: Any = value[1:] if _is_a_list(value) else (value,)
         if not all(type(part) in _ATOMS for part in parts):
             raise NotPlain
 
 
 def _told(value: Any) -> Any:
     """A value as claims see it: what a list holds, without the mark that it was one."""
-    return value[1:] if type(value) is tuple and value[:1] == (list,) else value
+    return value[1:] if _is_a_list(value) else value
+
+
+def _is_a_list(value: Any) -> bool:
+    return value.__class__ is tuple and bool(value[:1] == (LIST,))
 
 
 def _answer_of(batch: Any) -> Answer:

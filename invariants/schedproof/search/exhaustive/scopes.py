@@ -162,8 +162,9 @@ def _parse(text: str, path: str) -> Scope:
 
 
 def _scope_of(record: dict[str, Any], path: str) -> Scope:
-    batch = {"required_blocks": 1} if record["schema"] == BATCH_SCOPE else {}
-    kinds = {name: Kind(name, **batch, **fields) for name, fields in record["menu"].items()}
+    batch = record["schema"] == BATCH_SCOPE
+    usual = {"required_blocks": 1} if batch else {}
+    kinds = {name: Kind(name, **{**usual, **fields}) for name, fields in record["menu"].items()}
     slots = tuple(
         tuple(_kind(kinds, name, path) for name in slot) for slot in record.get("slots", ())
     )
