@@ -72,6 +72,11 @@ def test_words_of_others_stay_words() -> None:
     assert any(part.type == "code_inline" and part.content == "a`b:<img>" for part in inline)
 
 
+def test_no_text_ends_its_block() -> None:
+    text = "above\n```\n`````\nbelow"
+    assert blocks("\n".join(markdown._fenced(text)), "text") == [text + "\n"]
+
+
 def test_after_so_many_stories_the_rest_is_named(broken: Summary, monkeypatch: Any) -> None:
     monkeypatch.setattr(markdown, "STORIES_MAX", 1)
     text = to_markdown([broken], "en")

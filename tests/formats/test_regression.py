@@ -16,7 +16,7 @@ from tests.telling.conftest import FOUND
 from schedproof.claims.catalogue import BY_ID
 from schedproof.claims.claim import Kind
 from schedproof.formats.asserts import _CHECKS
-from schedproof.formats.regression import NotExportable, to_pytest
+from schedproof.formats.regression import NotExportable, docstring, to_pytest
 from schedproof.formats.standalone import to_standalone
 from schedproof.search.results import Counterexample
 from schedproof.subjects.actions import to_json
@@ -107,6 +107,10 @@ def test_words_of_the_story_cannot_end_the_docstring() -> None:
     example = found("progress-2")
     values = {**example.values, "changes": 'x """ + \\N{nonsense} "'}
     ast.parse(text_of("pytest", replace(example, values=values)))
+    for lines in (['"""', "x"], ['the "end"'], ['"'], ["\\"]):
+        (made,) = ast.parse("\n".join(docstring(lines, ""))).body
+        assert isinstance(made, ast.Expr)
+        assert ast.literal_eval(made.value).rstrip("\n") == "\n".join(lines)
 
 
 def test_the_class_is_found_from_another_folder(

@@ -255,12 +255,17 @@ def test_real(schedproof_check, claims):
 """
 
 
-def test_it_is_the_same_in_workers(run: Run, pytester: pytest.Pytester) -> None:
+def test_it_is_the_same_in_workers(
+    run: Run, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     (pytester.path / "mine.py").write_text(broken_file("preempt-forgets-tokens"), encoding="utf-8")
-    ended = run(REAL, "-p", "xdist.plugin", "-n", "2", "--schedproof-report", "junit")
+    summary = pytester.path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    ended = run(REAL, "-p", "xdist.plugin", "-n", "2", "--schedproof-report", "junit,md")
     ended.assert_outcomes(failed=1, passed=1)
     assert "But r0 also lost what it had already generated" in ended.stdout.str()
+    assert summary.read_text(encoding="utf-8").count("## schedproof") == 2  # by one process only
     (trace,) = (pytester.path / ".schedproof").glob("*.json")
     ended.stdout.fnmatch_lines([f"    schedproof replay {trace.stem}"])
     suites = ElementTree.parse(pytester.path / "schedproof-report.xml").getroot()
