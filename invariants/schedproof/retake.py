@@ -69,6 +69,9 @@ def explain(kept: Kept, on: str | None = None) -> Explained:
     if answer.trouble is not None:
         return Explained(kept, (), answer.trouble)
     found = tuple(map(Decision.from_json, answer.value["decisions"]))
+    if trace.lasso is not None:  # its loop once: the other rounds are the same
+        end = trace.lasso["stem"] + trace.lasso["loop"]
+        found = tuple(each for each in found if each.action <= end)
     ended = answer.value["trouble"]
     return Explained(kept, found, None if ended is None else _trouble(ended))
 

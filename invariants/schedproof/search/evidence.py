@@ -90,6 +90,19 @@ class Write:
 
 
 @dataclass(frozen=True)
+class Worse:
+    """A longer trace that does more damage: `request` generates `token` a second time.
+
+    `kept_as` is the id of the trace that was kept of it, None where none was.
+    """
+
+    actions: tuple[dict[str, Any], ...]
+    request: int
+    token: int
+    kept_as: str | None = None
+
+
+@dataclass(frozen=True)
 class Evidence:
     """All of it. `policies` are (name, whether the claim breaks under it, too) pairs.
 
@@ -101,6 +114,7 @@ class Evidence:
     policies: tuple[tuple[str, bool], ...] = ()
     writes: tuple[Write, ...] = ()
     unwritten: tuple[tuple[int | None, str], ...] = ()
+    worse: Worse | None = None
 
     @classmethod
     def from_json(cls, record: dict[str, Any] | None) -> Evidence | None:
@@ -114,7 +128,12 @@ class Evidence:
             policies=tuple((name, breaks) for name, breaks in record["policies"]),
             writes=tuple(Write(**one) for one in record["writes"]),
             unwritten=tuple((request, name) for request, name in record["unwritten"]),
+            worse=None if record["worse"] is None else _worse(record["worse"]),
         )
+
+
+def _worse(record: dict[str, Any]) -> Worse:
+    return Worse(**{**record, "actions": tuple(record["actions"])})
 
 
 def _forward(record: dict[str, Any]) -> Forward:

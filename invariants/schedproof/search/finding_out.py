@@ -18,14 +18,15 @@ from schedproof.claims.catalogue import BY_ID
 from schedproof.claims.claim import Claim, Over
 from schedproof.claims.run import StartSubject
 from schedproof.search.again import Again, OutOfBudget, without_runs
-from schedproof.search.evidence import Evidence
+from schedproof.search.evidence import Evidence, Forward, Worse
 from schedproof.search.play_forward import play_forward
 from schedproof.search.replay import counterexample
 from schedproof.search.results import Counterexample, RunResult
 from schedproof.search.smallest import smallest
 from schedproof.search.vary import other_policies, vary
 from schedproof.search.who_wrote import who_wrote
-from schedproof.subjects.actions import from_json
+from schedproof.search.worse import worse_of
+from schedproof.subjects.actions import Action, from_json
 from schedproof.subjects.contract import Config, SubjectError
 from schedproof.subjects.places import StopSubject
 
@@ -82,7 +83,17 @@ def _evidence(example: Counterexample, start: StartSubject, claim: Claim) -> Evi
     guilty = () if example.before is None else example.guilty
     writes, unwritten = who_wrote(start, config, actions, guilty)
     forward = play_forward(start, config, actions)
-    return Evidence(forward, varied, policies, writes, unwritten)
+    worse = _worse(again, actions, config, example.claim, forward)
+    return Evidence(forward, varied, policies, writes, unwritten, worse)
+
+
+def _worse(
+    again: Again, actions: list[Action], config: Config, claim: str, forward: Forward
+) -> Worse | None:
+    try:
+        return worse_of(again, actions, config, claim, forward)
+    except (OutOfBudget, SubjectError):
+        return None
 
 
 def _as_far(found: Iterable[T]) -> tuple[T, ...]:

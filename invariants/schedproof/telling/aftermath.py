@@ -26,7 +26,16 @@ def follows_of(say: Say, example: Counterexample) -> tuple[str, ...]:
     told += [*_pool(say, forward), *_no_end(say, forward)]
     if not forward.repeated:
         told += _later(say, forward)
-    return tuple(told) or _nothing(say, forward)
+    return (*(told or _nothing(say, forward)), *_worse(say, example))
+
+
+def _worse(say: Say, example: Counterexample) -> Iterator[str]:
+    """A longer trace that does more damage, if one is known."""
+    worse = None if example.evidence is None else example.evidence.worse
+    if worse is not None:
+        values = {"request": worse.request, "token": worse.token, "trace": worse.kept_as}
+        kind = "follow.worse" if worse.kept_as is None else "follow.worse.kept"
+        yield say(kind, more=len(worse.actions) - example.length, **values)
 
 
 def _repeated(say: Say, forward: Forward) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedproof.search.evidence import Evidence, Forward, Varied, Write
+from schedproof.search.evidence import Evidence, Forward, Varied, Worse, Write
 
 
 def evidence_to_json(evidence: Evidence) -> dict[str, Any]:
@@ -14,6 +14,7 @@ def evidence_to_json(evidence: Evidence) -> dict[str, Any]:
         "varied": [_varied(each) for each in evidence.varied],
         "policies": [{"policy": name, "breaks": breaks} for name, breaks in evidence.policies],
         "writes": [_write(each) for each in evidence.writes],
+        "worse": None if evidence.worse is None else _worse(evidence.worse),
         "unwritten": [{"request_id": i, "field": name} for i, name in evidence.unwritten],
     }
 
@@ -41,6 +42,15 @@ def _forward(forward: Forward) -> dict[str, Any]:
         "free": forward.free,
         "capacity": forward.capacity,
         "error": forward.error,
+    }
+
+
+def _worse(worse: Worse) -> dict[str, Any]:
+    return {
+        "actions": list(worse.actions),
+        "request_id": worse.request,
+        "token": worse.token,
+        "trace": worse.kept_as,
     }
 
 

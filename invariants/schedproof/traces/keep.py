@@ -69,6 +69,11 @@ class _Keeper:
 
     def _of(self, example: Counterexample, run: RunResult) -> Counterexample:
         trace = Trace.of(example, self._named.target, self._version, run=run)
+        evidence = example.evidence
+        if evidence is not None and evidence.worse is not None:
+            longer = replace(trace, actions=evidence.worse.actions, also_broken=(), shortest=False)
+            worse = replace(evidence.worse, kept_as=self._save(longer, run).name)
+            example = replace(example, evidence=replace(evidence, worse=worse))
         return replace(example, kept_as=self._save(trace, run).name)
 
     def _save(self, trace: Trace, run: RunResult) -> Kept:
