@@ -53,8 +53,10 @@ def fits(challenger: Candidate, free: int) -> bool:
     return challenger.required_blocks <= free or challenger.admitted
 
 
-def pick_victim(challenger: C, holders: Iterable[C], free: int, rank: Rank[C]) -> C | None:
+def pick_victim(challenger: C, holders: Sequence[C], free: int, rank: Rank[C]) -> C | None:
     """Who is preempted so that `challenger` fits, or None if nobody may be."""
+    if not holders:
+        return None
     missing, urgency = challenger.required_blocks - free, rank(challenger)
     victim, least = None, None
     for other in holders:
@@ -106,8 +108,8 @@ def choose(
     if not candidates:
         return None
     first = candidates[keys.index(min(keys))]
-    if fits(first, free):  # as in most steps: nobody has to be put in order then
-        return first, None
+    if first.required_blocks <= free or first._state in HOLDING:
+        return first, None  # as in most steps: it fits, and nobody has to be put in order
     holders = [request for request in candidates if request._state in HOLDING]
     ordered = map(candidates.__getitem__, _in_key_order(candidates, keys))
     return first_admissible(ordered, holders, free, rank, reserves)

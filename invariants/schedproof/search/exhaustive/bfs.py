@@ -214,12 +214,12 @@ class Search:
     def _expand(self, level: list[State], base: int) -> list[State]:
         """Take every action from every state of a level; the new states, in order."""
         following: list[State] = []
-        probing = self._options.probing
+        probing, index = self._options.probing, base
         for index, state in enumerate(level, start=base):
             if index % LOOK_EVERY == 0 and self._must_stop():
                 break
             situation = self._situations.of(state)
-            if probing:
+            if probing and (index < PROBED_ALL or not situation.probed):
                 self._probe(state, index, situation)
             for code in situation.codes:
                 self._take_enqueue(code, state, index, situation, following)
@@ -229,6 +229,7 @@ class Search:
                 self._idle(state, index, situation)
             if self.outcome.hits and self._options.stops_at_once:
                 break
+        self.outcome.probed_all = index < PROBED_ALL or not probing
         return following
 
     def _take_step(
@@ -309,13 +310,8 @@ class Search:
             hits.append(Hit(actions, ids))
 
     def _probe(self, state: State, index: int, situation: Situation) -> None:
-        is_new = not situation.probed
-        if index >= PROBED_ALL:
-            self.outcome.probed_all = False
-            if not is_new:
-                return
+        probes = self._probes.of(state, is_new=not situation.probed)
         situation.probed = True
-        probes = self._probes.of(state, is_new)
         self._space.enter(state, index, self._path)
         if self._space.refused_and_unchanged(probes):
             self._judge.count("INPUT-1", len(probes))

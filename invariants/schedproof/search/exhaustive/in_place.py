@@ -59,6 +59,8 @@ class InPlace:
         self.memory = memory = OurMemory(scheduler) if ours else TheirMemory(scheduler)
         self._values_of: Callable[[Any], Values] = memory.values_of
         self._write: Callable[[Any, Row], None] = memory.write
+        self._free, self._set_free = memory.free, memory.set_free
+        self._has_extras = not ours
         self._known_extras: dict[Values, Extras] = {}
         self._extra_values: Values = ()
         self._extras: Extras = ()
@@ -90,7 +92,7 @@ class InPlace:
         scheduler = self._scheduler
         _empty(scheduler.timeline)
         scheduler.clock = state[CLOCK]
-        self.memory.set_free(state[FREE])
+        self._set_free(state[FREE])
         if state[EXTRAS] is not self._extras:
             self._write_extras(state[EXTRAS])
         self._entered = state
@@ -202,9 +204,9 @@ class InPlace:
             len(queue) == len(requests) + newcomers
             and all(map(is_, requests, queue))
             and list(map(self._values_of, requests)) == [row.raw for row in self._rows]
-            and self.memory.free() == entered[FREE]
+            and self._free() == entered[FREE]
             and scheduler.clock == entered[CLOCK]
-            and self._read_extras() is entered[EXTRAS]
+            and (not self._has_extras or self._read_extras() is entered[EXTRAS])
             and not _length(scheduler.timeline)
         )
 
@@ -219,9 +221,9 @@ class InPlace:
             len(queue) == len(requests)
             and all(map(is_, requests, queue))
             and list(map(self._values_of, requests)) == [row.raw for row in rows]
-            and self.memory.free() == expected.free
+            and self._free() == expected.free
             and scheduler.clock == clock
-            and self._read_extras() is expected.extras
+            and (not self._has_extras or self._read_extras() is expected.extras)
         ):
             self._rows = rows
             return (expected.free, clock, expected.extras, *rows)
@@ -239,7 +241,7 @@ class InPlace:
                 rows[place] = self._changed(request, values, rows[place], place)
         if len(queue) > known:
             return self._met(queue[known:])
-        return (self.memory.free(), self._scheduler.clock, self._read_extras(), *rows)
+        return (self._free(), self._scheduler.clock, self._read_extras(), *rows)
 
     def _met(self, newcomers: Sequence[Any]) -> State:
         """The live state with requests that were not there before."""
@@ -248,7 +250,7 @@ class InPlace:
             self._requests.append(request)
             self._rows.append(self._changed(request, self._values_of(request), None, place))
         rows = sorted(self._rows, key=by_request_id) if self._by_id else self._rows
-        return (self.memory.free(), self._scheduler.clock, self._read_extras(), *rows)
+        return (self._free(), self._scheduler.clock, self._read_extras(), *rows)
 
     def _changed(self, request: Any, values: Values, previous: Row | None, place: int) -> Row:
         came_from: Row | int = previous or (place if self._subject.by_arrival else 0)
