@@ -12,7 +12,6 @@ from jsonschema import Draft202012Validator
 from schedproof.search.exhaustive import scopes
 from schedproof.search.exhaustive.scopes import (
     FOLDER,
-    SCHEMA,
     Kind,
     ScopeError,
     load_scope,
@@ -63,7 +62,7 @@ def refused(name: str) -> ScopeError:
 @pytest.mark.parametrize("name", shipped())
 def test_shipped_scopes_are_valid_and_named_as_their_files(name: str) -> None:
     record = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
-    schema = json.loads((FOLDER / SCHEMA).read_text("utf-8"))
+    schema = json.loads((FOLDER / scopes.schema_of(record)).read_text("utf-8"))
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(record)
     scope = load_scope(name)
@@ -99,6 +98,32 @@ def test_a_deadline_counts_from_the_arrival() -> None:
     due = Kind("due", 2, 3, 2, priority=4, cache_hit=True, preemptible=False, deadline_in=4)
     assert due.enqueue(7, 10) == Enqueue(7, 2, 3, 4, True, 2, 14, False)
     assert Kind("free", 2, 3, 2).enqueue(7, 10).deadline_step is None
+
+
+BATCHES: dict[str, Any] = {
+    "schema": "schedproof/batch-scope",
+    "blocks": 2,
+    "limits": {"block_size": 2, "max_num_seqs": 1, "max_num_batched_tokens": 3},
+    "menu": {"a": {"prompt_len": 1, "max_new_tokens": 2, "priority": 3}},
+    "slots": [["a"]],
+    "aging_interval": None,
+    "arrivals": None,
+}
+
+
+def test_a_scope_of_batches_has_limits_and_no_blocks_of_its_own(write: Any) -> None:
+    scope = load_scope(write(**BATCHES))
+    assert scope.limits == (2, 1, 3)
+    assert scope.kinds[0].batch_enqueue(4).arguments() == {
+        "request_id": 4,
+        "prompt_len": 1,
+        "max_new_tokens": 2,
+        "priority": 3,
+    }
+    assert scope.to_bounds()["max_num_batched_tokens"] == 3
+    wrong = {"a": {"prompt_len": 1, "max_new_tokens": 2, "required_blocks": 1}}
+    assert refused(write(**{**BATCHES, "menu": wrong})).values["place"] == "menu/a"
+    assert refused(write(**{**BATCHES, "limits": None})).values["place"] == "/"
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {

@@ -128,12 +128,17 @@ def _counterexample(example: Counterexample) -> dict[str, Any]:
         "guilty": [{"request_id": i, "field": name} for i, name in example.guilty],
         "message": {"id": breach_id(example), "values": example.values},
         "explanation": breach_text(tell("en"), example),
-        "trail": [{**asdict(step), "preempted": list(step.preempted)} for step in example.trail],
+        "trail": [_plain_fields(asdict(step)) for step in example.trail],
         "before": None if example.before is None else asdict(example.before),
         "after": None if example.after is None else asdict(example.after),
+        "limits": None if example.limits is None else example.limits._asdict(),
         "trace": example.kept_as,
         "evidence": None if example.evidence is None else evidence_to_json(example.evidence),
     }
+
+
+def _plain_fields(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in record.items()}
 
 
 def _plain(value: Any) -> Any:
