@@ -84,11 +84,12 @@ def tokens_keep_coming(edge: Edge) -> Judged:
         return True if edge.before else None
     guilty = tuple((request, "status") for request in waits)
     if ran.idle > ran.idle_max:
-        values = {"steps": ran.idle, "limit": ran.idle_max, "requests": _names(waits)}
-        return Breach("STALL-3.idle", values, guilty)
+        idle = {"steps": ran.idle, "limit": ran.idle_max, "requests": _names(waits)}
+        return Breach("STALL-3.idle", idle, guilty)
     if ran.since_token > ran.since_token_max:
-        values = {"steps": ran.since_token, "limit": ran.since_token_max}
-        return Breach("STALL-3.no_token", {**values, "requests": _names(waits)}, guilty)
+        steps, most = ran.since_token, ran.since_token_max
+        values = {"steps": steps, "limit": most, "requests": _names(waits)}
+        return Breach("STALL-3.no_token", values, guilty)
     return True
 
 

@@ -140,8 +140,9 @@ def alone(folder: Path) -> Iterator[None]:
     """Within this, modules of the package in `folder` can be imported by their dotted names."""
     before = dict(sys.modules)
     finder, last = _Finder(), _Finder(but=folder.name)
-    for name in [n for n in sys.modules if n.partition(".")[0] in TENSORS]:
-        del sys.modules[name]
+    for name in [*sys.modules]:
+        if name.partition(".")[0] in (*TENSORS, folder.name):
+            del sys.modules[name]
     for part in [folder, *(p for p in folder.rglob("*") if p.is_dir())]:
         if any(part.glob("*.py")):
             name = ".".join([folder.name, *part.relative_to(folder).parts])

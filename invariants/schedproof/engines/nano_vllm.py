@@ -34,6 +34,7 @@ class NanoVllm(EngineAdapter):
     """nano-vllm. `package` is its dotted name or its folder; `settings` go into its config."""
 
     name = "nano-vllm"
+    keeps_order = True
     package: str = "nanovllm"
     scheduler: ClassVar[str] = "engine.scheduler:Scheduler"
     sequence: ClassVar[str] = "engine.sequence:Sequence"

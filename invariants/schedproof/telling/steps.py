@@ -108,7 +108,7 @@ def _arguments(say: Say, args: Mapping[str, Any]) -> list[str]:
 
 def _argument(say: Say, name: str, value: Any) -> str:
     if name == "token_ids":
-        return say("arg.token_ids", value=str(list(value)))
+        return say("arg.prompt_len", value=str(list(value)))
     usual = type(value) is (bool if name in ("cache_hit", "preemptible") else int)
     if usual and has_text(f"arg.{name}"):
         return say(f"arg.{name}", value=value)

@@ -97,7 +97,7 @@ class Lab(EngineAdapter):
     def requests(self) -> Mapping[int, Seen]:
         seen: dict[int, Seen] = {}
         for i, group in self.groups.items():
-            s = group.seqs[0] if group.seqs else None
+            s: Any = group.seqs[0] if group.seqs else None
             done = s is not None and s.num_generated_tokens >= s.sampling_params.max_tokens
             if done:  # it is called finished in the next step only
                 seen[i] = Seen("finished", (), s.output_token_ids)

@@ -1,7 +1,7 @@
 """A fork of nano-vllm whose model runner keeps count of what was computed of a prompt."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from schedproof.engines.nano_vllm import NanoVllm
 
@@ -10,7 +10,7 @@ class RunnerCounts(NanoVllm):
     """Prefill in parts; the runner advances the count and hands no token over in between."""
 
     chunked_prefill = True
-    settings = {"enable_chunked_prefill": True, "max_chunk_size": 2}
+    settings: ClassVar[Mapping[str, Any]] = {"enable_chunked_prefill": True, "max_chunk_size": 2}
 
     def span(self, sequence: Any) -> tuple[int, int]:
         if not self._batch[1]:

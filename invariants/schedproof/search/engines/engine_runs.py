@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from schedproof.claims.catalogue import CLAIMS
 from schedproof.claims.claim import Claim, Over
 from schedproof.engines.named import EngineTarget, load_adapter
 from schedproof.search import isolation
 from schedproof.search.engines.engine_search import Within, search_engine
+from schedproof.search.engines.self_test import SelfTest, Tried, self_test
 from schedproof.search.isolation import Channel, Limits, Outcome
 from schedproof.search.outcomes import JsonValue
 from schedproof.search.policy_runs import trouble_with_child
@@ -51,6 +53,33 @@ def run_engine(plan: EnginePlan, tell: Tell) -> RunResult:
         value: Any = outcome.value if isinstance(outcome, isolation.Finished) else outcome.partial
         return _result(plan, value)
     return _without_answer(plan, outcome)
+
+
+SELF_TEST_SECONDS = 120.0
+
+
+def run_self_test(target: EngineTarget) -> SelfTest:
+    """The self-test of an adapter, in a child. Raises `TargetError`, or `RuntimeError`."""
+
+    def job(channel: Channel) -> JsonValue:
+        try:
+            adapter = load_adapter(target, channel.begin)
+        except TargetError as error:
+            return {"target": error.to_json()}
+        tested = self_test(adapter, judged_on_edges(CLAIMS), channel)
+        tried = [asdict(each) for each in tested.tried]
+        return {"plain": tested.plain.to_json(), "missing": [*tested.missing], "tried": tried}
+
+    limits = Limits(SELF_TEST_SECONDS, 1024, ACTION_SECONDS)
+    outcome = isolation.run_isolated(job, limits)
+    value: Any = outcome.value if isinstance(outcome, isolation.Finished) else None
+    if value is None:
+        trouble = trouble_with_child(limits, outcome)
+        raise TargetError("target.no_self_test", reason=trouble.message_id)
+    if "target" in value:
+        raise TargetError.from_json(value["target"])
+    tried = tuple(Tried(**each) for each in value["tried"])
+    return SelfTest(RunResult.from_json(value["plain"]), tuple(value["missing"]), tried)
 
 
 def judged_on_edges(claims: Sequence[Claim]) -> tuple[Claim, ...]:

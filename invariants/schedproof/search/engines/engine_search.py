@@ -26,7 +26,7 @@ from schedproof.engines.subject import EngineSubject
 from schedproof.search.engines import box
 from schedproof.search.engines.box import drawn
 from schedproof.search.engines.playing import StartEngine, play
-from schedproof.search.engines.shrinking import Found, shrunk
+from schedproof.search.engines.shrinking import SECONDS, Found, shrunk
 from schedproof.search.pace import Pace
 from schedproof.search.replay import counterexample, insist_on_repeating
 from schedproof.search.results import Counterexample, RunResult, Verdict
@@ -41,13 +41,17 @@ SMALLEST = Config("fcfs", 2, box.AGING_INTERVAL)
 
 @dataclass(frozen=True)
 class Within:
-    """How far: inputs to play, what they stay within, and whether to go on after a violation."""
+    """How far: inputs to play, what they stay within, and whether to go on after a violation.
+
+    `shrink_seconds` is the most that is spent on making one violation smaller.
+    """
 
     runs: int = 5000
     seed: int = 0
     requests: int = box.REQUESTS_MAX
     blocks: int = box.BLOCKS_MAX
     keep_going: bool = False
+    shrink_seconds: float = SECONDS
 
     def bounds(self, adapter: EngineAdapter) -> dict[str, Any]:
         """The bounds that a verdict states."""
@@ -99,7 +103,10 @@ def search_engine(
     try:
         judge = Judge(applicable(claims, start(_smallest(adapter))))
         tally = _searched(start, adapter, judge, within, pace)
-        told = tuple(_told(start, adapter, judge.claims, each, pace) for each in tally.found)
+        told = tuple(
+            _told(start, adapter, judge.claims, each, pace.deadline, within.shrink_seconds)
+            for each in tally.found
+        )
     except SubjectError as error:
         return replace(blank, trouble=trouble_of(error), seconds=time.monotonic() - began)
     result = replace(
@@ -180,10 +187,15 @@ def _must_stop(tally: Tally, adapter: EngineAdapter, within: Within, pace: Pace)
 
 
 def _told(
-    start: StartEngine, adapter: EngineAdapter, claims: Sequence[Claim], found: Found, pace: Pace
+    start: StartEngine,
+    adapter: EngineAdapter,
+    claims: Sequence[Claim],
+    found: Found,
+    deadline: float,
+    seconds: float,
 ) -> Counterexample:
     alone = Judge([claim for claim in claims if claim.id == found[1].claim.id])
-    _, violation = shrunk(start, adapter, alone, found, pace.deadline)
+    _, violation = shrunk(start, adapter, alone, found, deadline, seconds)
     if violation.breach.text not in TAKE_LONG:
         insist_on_repeating(start, violation)
     return counterexample(start, violation, found_by="random")

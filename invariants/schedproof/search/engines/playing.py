@@ -17,6 +17,7 @@ from schedproof.search.engines.box import Plan
 from schedproof.search.session import ClaimBroken, Session, Violation
 from schedproof.subjects.actions import STEP
 from schedproof.subjects.contract import Config
+from schedproof.subjects.observation import Answer, Raised
 
 STEPS_MAX = 400
 StartEngine = Callable[[Config], EngineSubject]
@@ -40,7 +41,8 @@ def play(start: StartEngine, plan: Plan, judge: Judge) -> Played:
     """Play a plan to its end, or to the first broken claim."""
     session = Session(start, plan.config, judge, remembers=False)
     violation: Violation | None = None
-    steps, raised = 0, None
+    steps = 0
+    raised: Raised | None = None
     try:
         while steps < STEPS_MAX:
             for action in plan.due(steps):
@@ -51,11 +53,15 @@ def play(start: StartEngine, plan: Plan, judge: Judge) -> Played:
                     break
                 continue  # nobody asks an idle engine for a step
             answer = session.do(STEP)
-            raised = answer.ran and answer.ran.raised
+            raised = _raised(answer)
             if raised is not None:
                 break  # nobody asked whether it may
     except ClaimBroken as broken:
         violation = broken.violation
-        raised = violation.edge and violation.edge.answer.ran and violation.edge.answer.ran.raised
+        raised = None if violation.edge is None else _raised(violation.edge.answer)
     hung = raised is not None and not raised.type
     return Played(violation, len(session.actions), steps, session.steps_served, hung)
+
+
+def _raised(answer: Answer) -> Raised | None:
+    return None if answer.ran is None else answer.ran.raised

@@ -25,10 +25,15 @@ Found = tuple[Plan, Violation]
 
 
 def shrunk(
-    start: StartEngine, adapter: EngineAdapter, judge: Judge, found: Found, deadline: float
+    start: StartEngine,
+    adapter: EngineAdapter,
+    judge: Judge,
+    found: Found,
+    deadline: float,
+    seconds: float = SECONDS,
 ) -> Found:
     """The smallest input that was found to break the same claim in the same words."""
-    end = min(deadline, time.monotonic() + SECONDS)
+    end = min(deadline, time.monotonic() + seconds)
     wanted = _looks(found[1])
 
     def broken_by(plan: Plan) -> Violation | None:
