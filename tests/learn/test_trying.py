@@ -42,6 +42,7 @@ def test_nothing_is_found_in_what_is_right(solved: MakeClass, number: int) -> No
 
 MISTAKES: list[tuple[int, tuple[str, str], str, str]] = [
     (1, ("            cache_hit=cache_hit,\n", ""), "learn.enqueue.fields", "cache_hit"),
+    (1, ("cache_hit=cache_hit", "cache_hit=int(cache_hit)"), "learn.enqueue.fields", "cache_hit"),
     (1, ("max_new_tokens: int = 2", "max_new_tokens: int = 3"), "learn.enqueue.fields", "max_new"),
     (1, ("self.queue.append(request)", "self.queue.insert(0, request)"), "learn.enqueue.fi", "que"),
     (1, ("self.queue.append(request)", "pass"), "learn.enqueue.count", ""),
