@@ -96,4 +96,3 @@ def write_whole(path: Path, text: str) -> None:
     except OSError as error:
         values = {"path": str(path), "error": error.strerror or str(error)}
         raise PlaceError("usage.report_not_written", **values) from None
-
