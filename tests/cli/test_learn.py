@@ -21,7 +21,7 @@ def test_an_exercise_is_written_checked_and_hinted_at(run: Run, alone: Path) -> 
     said = run("check", "mine.py")
     assert said.code == 3
     assert "None of it is written yet: TODO 1 (enqueue), TODO 2 (_schedule_key)" in said.out
-    assert "schedproof learn check FILE" in said.out
+    assert "schedproof learn check FILE" in " ".join(said.out.split())
     said = run("learn", "hint", "TODO 3", "--level", "2")
     assert said.code == 0
     assert said.out.startswith("TODO 3: _ensure_capacity. Hint 2 of 3\n")
