@@ -16,6 +16,7 @@ from tests.docs.conftest import DOCUMENTS, ROOT, name_of
 
 import schedproof
 from schedproof.search.exhaustive.scopes import load_scope
+from schedproof.traces.trace import Trace
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -94,8 +95,12 @@ def test_python_runs(
 
 
 @pytest.mark.parametrize("text", blocks_of("json"))
-def test_json_is_json_and_scopes_are_scopes(text: str, tmp_path: Path) -> None:
-    if "schema" not in json.loads(text):
+def test_json_is_json_and_scopes_and_traces_are_what_they_say(text: str, tmp_path: Path) -> None:
+    record = json.loads(text)
+    if "schema" not in record:
+        return
+    if record["schema"] == "schedproof/trace":
+        assert Trace.from_json(record).id == record["id"]
         return
     path = tmp_path / "scope.json"
     path.write_text(text, encoding="utf-8")

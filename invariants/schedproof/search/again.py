@@ -1,4 +1,4 @@
-"""Taking the actions of a trace again: does the claim still break, and where?
+"""Taking the actions of a trace again, to see whether the claim still breaks, and where.
 
 Rules.
 1. Each answer comes from a new scheduler, led through a session like in any search.

@@ -1,4 +1,4 @@
-"""Replaying traces: is it still broken, is it fixed, or does the trace no longer fit?
+"""Replaying traces: still broken, fixed, or no longer fitting the scheduler.
 
 Rules.
 1. Each trace is taken again in a child process of its own; many of them run side by side.
