@@ -12,6 +12,7 @@ from typing import Any
 from tests.claims.conftest import IDLE, NEW, after, answered, before, gone
 
 from schedmodel.batch import BatchScheduler
+from schedmodel.policy import make_policy
 from schedproof.claims.edge import Edge, make_edge
 from schedproof.subjects.actions import STEP, Abort, Action, BatchEnqueue, Enqueue
 from schedproof.subjects.batch import BatchSubject, from_batch_class
@@ -49,6 +50,11 @@ def paged(edge: Edge, **values: Any) -> Edge:
 def ran(edge: Edge, *spans: Span) -> Edge:
     """The edge, had the step run these."""
     return answered(edge, batch=spans)
+
+
+def ranked(edge: Edge) -> Edge:
+    """The edge, had the scheduler gone by priorities."""
+    return replace(edge, rules=make_policy("fixed_priority", 1))
 
 
 A, B, C = (BatchEnqueue(i, 1, 4) for i in range(3))
@@ -119,6 +125,8 @@ BATCH_CASES: dict[str, tuple[Any, Any, Any]] = {
         (
             ("FAIR-1.passed", before(FULL, 2, arrival_index=-1)),
             ("FAIR-1.gave_way", before(EVICTION, 1, arrival_index=-1)),
+            ("FAIR-1.passed_stronger", ranked(before(FULL, 2, priority=1))),
+            ("FAIR-1.stronger_gave_way", ranked(before(EVICTION, 1, priority=1))),
         ),
         (DECODE, ENQUEUE, BOTH),
     ),

@@ -193,6 +193,13 @@ def _rejected_late(edge: Edge) -> Breach | None:
 # -- in what order -------------------------------------------------------------
 
 
+_BY_RANK = {
+    "FAIR-1.passed": "FAIR-1.passed_stronger",
+    "FAIR-1.gave_way": "FAIR-1.stronger_gave_way",
+}
+"""How it is told where the priorities differ."""
+
+
 def nobody_is_overtaken(edge: Edge) -> Judged:
     if edge.paged_after is None:
         return None
@@ -206,7 +213,9 @@ def nobody_is_overtaken(edge: Edge) -> Judged:
                 "ahead_rank": edge.rules.effective_priority(ahead),
                 "behind_rank": edge.rules.effective_priority(behind),
             }
-            return Breach(kind, values, ((ahead.request_id, "status"),))
+            stronger = values["ahead_rank"] != values["behind_rank"]
+            text = _BY_RANK[kind] if stronger else kind
+            return Breach(text, values, ((ahead.request_id, "status"),))
     return judged
 
 

@@ -163,25 +163,30 @@ def _batch_step(
     """What an action did to a scheduler of batches."""
     by_id = {new.request_id: (old, new) for old, new in pairs}
     parts = tuple(_part(span, *by_id.get(span.request_id, (None, None))) for span in answer.batch)
+    victims = tuple(new.request_id for old, new in pairs if old and _was_preempted(old, new))
     rejected: Any = answer.rejected
     aborted = [old for old, new in pairs if old and new.finished and not old.finished]
     freed = None
     if not answer.batch and answer.accepted is None and aborted:
         freed = step.free - before.free
-    return replace(step, parts=parts, rejected=rejected, freed=freed)
+    return replace(step, preempted=victims, parts=parts, rejected=rejected, freed=freed)
+
+
+def _was_preempted(old: Row, new: Row) -> bool:
+    return new.preemptions > old.preemptions or old.status != new.status == "preempted"
 
 
 def _part(span: Span, old: Row | None, new: Row | None) -> Part:
     part = Part(span.request_id, span.phase, span.start or 0, span.end or 0)
     if old is None or new is None:
         return part
-    admitted = not old.admitted
+    admitted = not old.admitted or new.preemptions > old.preemptions
     grew = 0 if admitted or new.finished else new.held_blocks - old.held_blocks
     return replace(
         part,
         generated=new.generated_len,
         admitted=admitted,
-        resumed=admitted and old.preemptions > 0,
+        resumed=admitted and new.preemptions > 0,
         grew=max(0, grew),
         finished=new.finished,
     )

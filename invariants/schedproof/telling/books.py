@@ -64,6 +64,8 @@ def _rows_of_blocks(say: Say, before: Moment, after: Moment) -> tuple[Sum, ...]:
     if after.paged is None:
         return ()
     first, second = blocks_text(say, before), blocks_text(say, after)
+    if first == second:
+        return ()
     return Sum(say("ledger.before"), first), Sum(say("ledger.after"), second)
 
 

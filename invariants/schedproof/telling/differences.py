@@ -24,6 +24,7 @@ _KEEPS = frozenset(
 _NEVER_PREEMPTED = frozenset("VICTIM-2 VICTIM-3 VICTIM-4 VICTIM-6 VICTIM-6.many".split())
 _ALWAYS_SHOWN = {"PROGRESS-2": ("phase", "generated_len", "held_blocks")}
 _NOT_SHOWN = frozenset({"request_id", "state", "wait_steps"})
+_LISTS = ("block_ids", "output")
 _OF_POOLS = ("free_ids", "references")
 _WRONG = "✗"
 
@@ -158,7 +159,7 @@ def _cell(say: Say, name: str, request: Request | None) -> str:
         return say("cell.times", value=value)
     if name == "wait_steps":
         return say("cell.steps", value=value)
-    if name in ("block_ids", "output"):
+    if name in _LISTS:
         return " ".join(map(str, value)) or "–"
     if isinstance(value, bool):
         return say("cell.yes" if value else "cell.no")
@@ -183,7 +184,8 @@ def _note(
         if new.get(name) == right[name]:
             return "", False
         stays = right[name] == old.get(name)
-        return say("row.must_stay" if stays else "row.must_be", value=right[name]), True
+        value = right[name] if name not in _LISTS else _cell(say, name, right)
+        return say("row.must_stay" if stays else "row.must_be", value=value), True
     return ("", False) if right else (_WRONG, True)
 
 
@@ -196,6 +198,8 @@ def _fine(
     if name == "held_blocks":
         given_back = not new[name] and "LEDGER-3" not in example.also_broken
         return say("row.fine.given_back") if given_back else ""
+    if name == "phase" and old[name] != new[name]:
+        return say("row.fine.repeated")
     return say("row.fine.phase" if name == "phase" else "row.fine.kept")
 
 

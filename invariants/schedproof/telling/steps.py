@@ -92,9 +92,10 @@ def what_happened(
             parts.append(say("trail.refused"))
         parts += [] if step is None else outcome_texts(say, step)
         return join(say, "comma", parts)
-    if step is not None and (step.parts or action["op"] != "step"):
-        outcome = join(say, "comma", outcome_texts(say, step))
-        return batch_text(say, step) if step.parts else outcome
+    if step is not None and step.parts:
+        return batch_text(say, step)
+    if step is not None and action["op"] != "step":
+        return join(say, "comma", outcome_texts(say, step))
     if action["op"] != "step" or step is None:
         return ""
     return join(say, "comma", _of_step(say, step, away)) or say("trail.nobody")
