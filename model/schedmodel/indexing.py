@@ -112,9 +112,8 @@ class Sorting:
     def key(self, order: Key, shelf: int, split: int) -> Key:
         """The key now, less what the clock adds to all alike."""
         if self.policy.ages and shelf >= split:
-            column: Any = self._column
-            key: Key = (*order[:column], order[column] - 1, *order[column + 1 :])
-            return key
+            column = self._column or 0
+            return (*order[:column], order[column] - 1, *order[column + 1 :])
         if self.policy.by_slack and not shelf:
             return (order[0] + self._ticks.now, *order[1:])
         return order

@@ -30,7 +30,7 @@ def to_csv(found: Comparison) -> str:
     write = csv.writer(text, lineterminator="\n").writerow
     write(HEADING)
     for run in found.runs:
-        for place in range(len(workload)):
+        for place in range(run.record.arrived):
             deadline = workload.deadlines[place]
             times = (run.queue_wait, run.preempted_wait, run.ttft, run.tpot, run.e2e)
             write(

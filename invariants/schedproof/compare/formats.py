@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 Row = Mapping[str, Any]
 
@@ -109,12 +109,12 @@ class Format:
 
     def hashes(self, row: Row) -> tuple[Any, ...]:
         """The prompt's blocks by hash; () where the format has none."""
-        found = row.get("hash_ids") if self.block_tokens else None
+        found: Any = row.get("hash_ids") if self.block_tokens else None
         if found is None:
             return ()
-        if not isinstance(found, list):
+        if type(found) is not list:
             raise BadValue("hash_ids", found, "no_list")
-        return tuple(found)
+        return tuple(cast("list[Any]", found))
 
 
 _JSON = ("timestamp", "input_length", "output_length")

@@ -65,30 +65,30 @@ class Measured:
 
 def measure(workload: Workload, record: Record) -> Measured:
     """All metrics of one run."""
-    np, setup = numpy(), workload.setup
+    np, setup, count = numpy(), workload.setup, record.arrived
     step = setup.step
-    arrival = np.array(workload.arrivals)
-    ends = np.frombuffer(bytes(record.ends), dtype=np.uint8)
+    arrival = np.array(workload.arrivals[:count])
+    ends = np.frombuffer(bytes(record.ends[:count]), dtype=np.uint8)
     completed = ends == FINISHED
     rejected = (ends == NO_BLOCKS) | (ends == NO_TOKENS)
     first, token, last = (
-        np.where(np.array(times) == NEVER, np.nan, np.array(times) * step)
+        np.where(np.array(times[:count]) == NEVER, np.nan, np.array(times[:count]) * step)
         for times in (record.first_service, record.first_token, record.last_token)
     )
-    n = np.array(workload.trace.outputs)
+    n = np.array(workload.trace.outputs[:count])
     ttft = token - arrival
     last = np.where(completed, last, np.nan)
     tpot = np.where(n >= 2, (last - token) / np.maximum(n - 1, 1), np.nan)
     e2e = last - arrival
     longest = _longest_waits(record, arrival, first, step, rejected)
     met = completed & (ttft <= setup.slo_ttft) & ~(tpot > setup.slo_tpot)
-    never = (ends == WAITING) & np.isnan(first) & (arrival <= record.end_step * step)
+    never = (ends == WAITING) & np.isnan(first)
     starved = ((longest > setup.starved_after) | never) & ~rejected
-    deadlines = np.array(workload.deadlines)
+    deadlines = np.array(workload.deadlines[:count])
     missed = (deadlines != NO_DEADLINE) & ~(last <= deadlines)
     arrays: dict[str, Any] = {
         "queue_wait": first - arrival,
-        "preempted_wait": np.array(record.preempted_steps) * step,
+        "preempted_wait": np.array(record.preempted_steps[:count]) * step,
         "ttft": ttft,
         "tpot": tpot,
         "e2e": e2e,
@@ -107,9 +107,9 @@ def _longest_waits(record: Record, arrival: Array, first: Array, step: float, ou
     np = numpy()
     end = record.end_step * step
     before = np.where(np.isnan(first), np.maximum(end - arrival, 0), first - arrival)
-    lost = np.array(record.lost)
+    lost = np.array(record.lost[: record.arrived])
     after = np.where(lost == NEVER, 0, end - lost * step)
-    between = np.array(record.longest_gap) * step
+    between = np.array(record.longest_gap[: record.arrived]) * step
     return np.where(out, np.nan, np.maximum.reduce([before, between, after]))
 
 
@@ -119,7 +119,7 @@ def _summary(
     np, setup = numpy(), workload.setup
     completed = arrays["completed"]
     duration = record.end_step * setup.step
-    met, arrived = int(arrays["met"].sum()), len(workload)
+    met, arrived = int(arrays["met"].sum()), record.arrived
     waits = arrays["longest_wait"]
     return {
         "arrived": arrived,
@@ -132,10 +132,10 @@ def _summary(
         "starved": int(arrays["starved"].sum()),
         "longest_wait": _rounded(np.nanmax(waits)) if (~np.isnan(waits)).any() else None,
         "preemptions": int(np.array(record.preemptions).sum()),
-        "preempted_wait_mean": _rounded(arrays["preempted_wait"].mean()),
-        "deadlines": int((np.array(workload.deadlines) != NO_DEADLINE).sum()),
+        "preempted_wait_mean": _rounded(arrays["preempted_wait"].mean()) if arrived else None,
+        "deadlines": int((np.array(workload.deadlines[:arrived]) != NO_DEADLINE).sum()),
         "deadlines_missed": int(arrays["deadline_missed"].sum()),
-        "slo_attainment": _rounded(met / arrived),
+        "slo_attainment": _rounded(met / arrived) if arrived else None,
         "goodput": _rounded(met / duration) if duration else None,
         "duration": _rounded(duration),
         "steps": record.steps,

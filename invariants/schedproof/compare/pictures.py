@@ -29,7 +29,7 @@ from schedproof.compare.words import (
 )
 from schedproof.page.html import TAGS, Html, both, element, joined
 from schedproof.telling.language import LANGUAGES
-from schedproof.telling.messages import Say
+from schedproof.telling.messages import Say, tell
 
 INKS = ("#4269d0", "#d9600f", "#2a9155", "#a04fc4", "#b0324f")
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "14 4")
@@ -62,7 +62,7 @@ def page(found: Comparison, language: str) -> str:
 def _style() -> str:
     folder = files("schedproof.compare") / "assets"
     languages = files("schedproof.page") / "assets" / "plain.css"
-    return languages.read_text("utf-8") + (folder / "compare.css").read_text("utf-8")
+    return languages.read_text("utf-8") + (folder / "pictures.css").read_text("utf-8")
 
 
 def _name(found: Comparison) -> str:
@@ -107,18 +107,16 @@ def _of(tells: Any, one: Any, found: Comparison, say: Say) -> str:
 
 
 def _list(found: Comparison) -> list[Html]:
-    count = len(setting(found, lambda message_id, /, **_values: message_id))
-    notes = len(cautions(found, lambda message_id, /, **_values: message_id))
-    items = [element("li", both(partial(_line, found, number))) for number in range(count)]
-    return items + [element("li", both(partial(_note, found, number))) for number in range(notes)]
+    lines = len(_lines(found, tell(LANGUAGES[0])))
+    return [element("li", both(partial(_line, found, number))) for number in range(lines)]
+
+
+def _lines(found: Comparison, say: Say) -> list[str]:
+    return [*setting(found, say), *cautions(found, say)]
 
 
 def _line(found: Comparison, number: int, say: Say) -> str:
-    return setting(found, say)[number]
-
-
-def _note(found: Comparison, number: int, say: Say) -> str:
-    return cautions(found, say)[number]
+    return _lines(found, say)[number]
 
 
 def _table(found: Comparison) -> Html:

@@ -60,6 +60,7 @@ class Record:
         self.ends = bytearray(count)
         self.gaps: dict[int, int] = {}
         self.queue, self.held = Curve(), Curve()
+        self.arrived = 0
         self.steps = 0
         self.end_step = 0
         self.seconds = 0.0

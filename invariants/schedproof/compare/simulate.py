@@ -90,7 +90,7 @@ class Run:
             if self.done - told >= TELL_EVERY:
                 told = self.done
                 progress({"policy": record.policy, "done": told, "of": count})
-        record.end_step = self.now
+        record.end_step, record.arrived = self.now, self.arrived
         progress({"policy": record.policy, "done": count, "of": count})
 
     def _arrive(self) -> None:

@@ -90,7 +90,7 @@ def _differences(baseline: Measured, run: Measured, seed: int) -> list[Differenc
     both = baseline.completed & run.completed
     places = np.flatnonzero(both)
     everybody = np.arange(both.size)
-    found = []
+    found: list[Difference] = []
     for metric, of, name, kind in (
         ("queue_wait_mean", places, "queue_wait", "mean"),
         ("ttft_mean", places, "ttft", "mean"),
@@ -118,13 +118,14 @@ def _difference(metric: str, pair: tuple[Array, Array], kind: str, seed: int) ->
         values = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     else:
         seen = np.percentile(other, 99) - np.percentile(base, 99)
-        values = np.array([_p99_difference(base, other, edges, blocks) for blocks in drawn])
+        parts = [np.split(values, edges[1:-1]) for values in (base, other)]
+        values = np.array([_p99_difference(parts, blocks) for blocks in drawn])
     low, high = np.percentile(values, (2.5, 97.5))
     seen, low, high = (round(float(value), 6) for value in (seen, low, high))
     return Difference(metric, seen, low, high, n)
 
 
-def _p99_difference(base: Array, other: Array, edges: Array, blocks: Array) -> Any:
+def _p99_difference(parts: Sequence[Sequence[Array]], blocks: Array) -> Any:
     np = numpy()
-    of = np.concatenate([np.arange(edges[b], edges[b + 1]) for b in blocks])
-    return np.percentile(other[of], 99) - np.percentile(base[of], 99)
+    base, other = (np.percentile(np.concatenate([p[b] for b in blocks]), 99) for p in parts)
+    return other - base
