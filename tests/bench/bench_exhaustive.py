@@ -1,15 +1,18 @@
 """How fast an exhaustive search is, beside two others that explore the same states: ratios.
 
-    python tests/bench/bench_exhaustive.py [--scope NAME] [--policy NAME]
+    python tests/bench/bench_exhaustive.py [--scope NAME] [--policy NAME] [--only PART]
 
-Three searches in one process, in turn, each in seconds of CPU: ours, with all claims, on
-the built-in model; a search over tuples, a re-write of the scheduler that judges one
-invariant, which is the least that Python can do; and a search that copies real objects
-deeply, which is what one writes first. Copies are slow, so they are made on the small scope
-and compared by states a second. MiB per million states are those of our search alone, over
-what the process had before it.
+The part `searches`: four in one process, in turn, each in seconds of CPU. Ours, with all claims
+and refused calls, on the built-in model; ours with finished requests, the clock, ids and
+preemptions left out of the key, its gate included; a search over tuples, run before and after
+ours since machines get slow and fast again; and one over deep copies of real objects. Copies
+are slow, so they are made on the small scope and compared by states a second. MiB per million
+states are those of our full search alone, over what the process had before it.
 
-The counts of all three must be equal, or the command fails; times are only told.
+The part `first`: the whole command, interpreter starts and all, until it has told the first
+counterexample of each of four planted faults, in the small and in the named scope.
+
+Counts must be equal and lengths the true ones, or the command fails; times are only told.
 """
 
 # ruff: noqa: T201
@@ -17,16 +20,21 @@ The counts of all three must be equal, or the command fails; times are only told
 from __future__ import annotations
 
 import argparse
-import copy
+import json
+import os
 import resource
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "model"), str(ROOT / "invariants")]
+SOURCES = [str(ROOT / "model"), str(ROOT / "invariants")]
+sys.path[:0] = [*SOURCES, str(ROOT)]
+
+from tests.bench.plain_searches import Counts, copies, tuples  # noqa: E402
 
 from schedmodel import DecodeSchedulerSim  # noqa: E402
 from schedproof.claims.catalogue import select  # noqa: E402
@@ -34,15 +42,23 @@ from schedproof.search.exhaustive.exhaustive_search import (  # noqa: E402
     Asked,
     search_exhaustively,
 )
-from schedproof.search.exhaustive.names import PEER  # noqa: E402
-from schedproof.search.exhaustive.scopes import Kind, Scope, load_scope  # noqa: E402
+from schedproof.search.exhaustive.names import IDS, NO_CLOCK, PEER, PREEMPTIONS  # noqa: E402
+from schedproof.search.exhaustive.scopes import Scope, load_scope  # noqa: E402
 from schedproof.search.pace import Unhurried  # noqa: E402
+from schedproof.search.results import RunResult  # noqa: E402
 from schedproof.subjects.chapter import ChapterSubject, from_class  # noqa: E402
 from schedproof.subjects.contract import Config  # noqa: E402
 
-Counts = tuple[int, int, int]
-WAITING, RUNNING, PREEMPTED, FINISHED = range(4)
 POLICIES = ("fixed_priority", "aging")
+PARTS = ("searches", "first")
+REDUCED = frozenset({NO_CLOCK, IDS, PREEMPTIONS})
+FAULTS = {
+    "finish-keeps-blocks": 3,
+    "protected-victim": 4,
+    "preempt-forgets-tokens": 5,
+    "second-preemption-leaks": 8,
+}
+"""Planted faults and the true lengths of their shortest counterexamples, in actions."""
 
 
 class Figures(NamedTuple):
@@ -64,164 +80,29 @@ def timed(search: Callable[[Scope, str], Counts], scope: Scope, policy: str) -> 
 
 def ours(scope: Scope, policy: str) -> Counts:
     """The search that is shipped, with all claims and refused calls."""
+    return counts_of(searched(scope, policy, frozenset()))
+
+
+def reduced(scope: Scope, policy: str) -> Counts:
+    """The same under a reduced key, after its gate."""
+    found = searched(scope, policy, REDUCED)
+    assert [message for message, _ in found.notes] == ["note.gate_passed"]
+    return counts_of(found)
+
+
+def searched(scope: Scope, policy: str, reduce: frozenset[str]) -> RunResult:
     config = Config(policy, scope.blocks, scope.aging_interval)
     first = ChapterSubject(from_class(DecodeSchedulerSim), config, strict_types=True)
 
     def start(_config: Config) -> ChapterSubject:
         return first.fresh()
 
-    asked = Asked(scope, identity=PEER)
-    found = search_exhaustively(start, config, select(()), asked, Unhurried())
+    asked = Asked(scope, identity=PEER, reduce=reduce)
+    return search_exhaustively(start, config, select(()), asked, Unhurried())
+
+
+def counts_of(found: RunResult) -> Counts:
     return found.distinct_states or 0, found.transitions, found.depth
-
-
-def breadth_first(start: Any, key_of: Any, successors: Callable[[Any], Iterator[Any]]) -> Counts:
-    """Level by level over whatever `successors` gives; `key_of` tells states apart."""
-    seen, level = {key_of(start)}, [start]
-    transitions = depth = 0
-    while level:
-        following: list[Any] = []
-        for state in level:
-            for after in successors(state):
-                transitions += 1
-                known = len(seen)
-                seen.add(key_of(after))
-                if len(seen) > known:
-                    following.append(after)
-        depth += bool(following)
-        level = following
-    return len(seen), transitions, depth
-
-
-# Tuples: (free, clock, slot, slot, ...), a slot None or (kind, phase, tokens, status, wait,
-# preemptions).
-
-
-def tuples(scope: Scope, policy: str) -> Counts:
-    """The same states as tuples, by a re-write of the step."""
-    start = (scope.blocks, 0, *(None for _ in scope.slots))
-    places = {kind: place for place, kind in enumerate(scope.kinds)}
-    menus = [[(places[kind], 0, 0, WAITING, 0, 0) for kind in menu] for menu in scope.slots]
-    step = stepper(scope, policy)
-
-    def successors(state: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        work = False
-        for slot, menu in enumerate(menus, start=2):
-            if state[slot] is None:
-                for request in menu:
-                    yield (*state[:slot], request, *state[slot + 1 :])
-            elif state[slot][3] != FINISHED:
-                work = True
-        if work:
-            after = step(state)
-            assert balanced(scope, after)
-            yield after
-
-    return breadth_first(start, lambda state: state, successors)
-
-
-def balanced(scope: Scope, state: tuple[Any, ...]) -> bool:
-    """The one invariant: free and held blocks make up the pool."""
-    kinds = scope.kinds
-    held = [kinds[r[0]].required_blocks for r in state[2:] if r is not None and r[3] == RUNNING]
-    return bool(state[0] + sum(held) == scope.blocks)
-
-
-def stepper(scope: Scope, policy: str) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """One step on a tuple, under that policy."""
-    interval = scope.aging_interval if policy == "aging" else 10**9
-    kinds: tuple[Kind, ...] = scope.kinds
-
-    def step(state: tuple[Any, ...]) -> tuple[Any, ...]:
-        waiting = []
-        for slot, request in enumerate(state[2:], start=2):
-            if request is not None and request[3] != FINISHED:
-                kind = kinds[request[0]]
-                rank = kind.priority + request[4] // interval
-                length = kind.prompt_len + request[2]
-                waiting.append((request[1], not kind.cache_hit, -rank, length, slot, kind))
-        waiting.sort(key=lambda entry: entry[:5])
-        for entry in waiting:
-            slot, kind = entry[4], entry[5]
-            if state[slot][3] == RUNNING or kind.required_blocks <= state[0]:
-                return served(state, waiting, slot, kind, None)
-            victim = victim_for(state, waiting, entry)
-            if victim is not None:
-                return served(state, waiting, slot, kind, victim)
-        return state
-
-    return step
-
-
-def victim_for(state: tuple[Any, ...], waiting: list[Any], challenger: Any) -> int | None:
-    """The slot of the least urgent running request that makes room, if one does."""
-    needed = challenger[5].required_blocks - state[0]
-    able = [
-        (-entry[2], -entry[5].required_blocks, entry[4])
-        for entry in waiting
-        if state[entry[4]][3] == RUNNING
-        and entry[5].preemptible
-        and entry[2] > challenger[2]
-        and entry[5].required_blocks >= needed
-    ]
-    return min(able)[2] if able else None
-
-
-def served(
-    state: tuple[Any, ...], waiting: list[Any], chosen: int, kind: Kind, victim: int | None
-) -> tuple[Any, ...]:
-    """The state after the chosen slot was served, perhaps with the victim's blocks."""
-    after, free = list(state), state[0]
-    for entry in waiting:
-        slot = entry[4]
-        item, phase, tokens, status, wait, preemptions = state[slot]
-        if slot == victim:
-            after[slot] = (item, phase, tokens, PREEMPTED, wait + 1, preemptions + 1)
-            free += entry[5].required_blocks
-        elif slot != chosen:
-            after[slot] = (item, phase, tokens, status, wait + 1, preemptions)
-    item, phase, tokens, status, wait, preemptions = state[chosen]
-    free -= 0 if status == RUNNING else kind.required_blocks
-    tokens += phase
-    status = FINISHED if tokens == kind.max_new_tokens else RUNNING
-    free += kind.required_blocks if status == FINISHED else 0
-    after[chosen] = (item, 1, tokens, status, wait, preemptions)
-    return (free, state[1] + 1, *after[2:])
-
-
-# Copies of real objects.
-
-
-def copies(scope: Scope, policy: str) -> Counts:
-    """The same states as real schedulers, each a deep copy of the one before it."""
-    start = DecodeSchedulerSim(policy, scope.blocks, scope.aging_interval)
-
-    def successors(scheduler: Any) -> Iterator[Any]:
-        used = {request.request_id for request in scheduler.queue}
-        for slot, menu in enumerate(scope.slots):
-            for kind in menu if slot not in used else ():
-                after = copy.deepcopy(scheduler)
-                after.enqueue(**kind.enqueue(slot, after.clock).arguments())
-                yield after
-        if not all(request.done for request in scheduler.queue):
-            after = copy.deepcopy(scheduler)
-            after.step()
-            yield after
-
-    return breadth_first(start, key_of_scheduler, successors)
-
-
-def key_of_scheduler(scheduler: Any) -> tuple[Any, ...]:
-    """Everything but the log and the order of the queue."""
-    rows = (
-        (r.request_id, r.prompt_len, r.priority, r.phase, r.generated_len, r.status, *counted(r))
-        for r in scheduler.queue
-    )
-    return (scheduler.free_kv_blocks, scheduler.clock, *sorted(rows))
-
-
-def counted(request: Any) -> tuple[int, int]:
-    return request.wait_steps, request.preemptions
 
 
 def mib() -> float:
@@ -230,31 +111,85 @@ def mib() -> float:
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def told(name: str, figures: Figures, mine: Figures) -> str:
-    ratio = figures.states_per_second / mine.states_per_second
+def told(name: str, figures: Figures, least: Figures) -> str:
+    ratio = figures.cpu_seconds / least.cpu_seconds
     return (
-        f"{name:8}  {figures.counts[0]:>9,}  {figures.cpu_seconds:>8.2f}  "
-        f"{figures.states_per_second:>9,.0f}  {ratio:>10.2f}"
+        f"{name:14}  {figures.counts[0]:>9,}  {figures.cpu_seconds:>8.2f}  "
+        f"{figures.states_per_second:>9,.0f}  {ratio:>6.2f}"
     )
+
+
+def searches(name: str, policy: str) -> bool:
+    """Time the searches and tell; whether the counts are equal."""
+    scope, small = load_scope(name), load_scope("small")
+    earlier, before = timed(tuples, scope, policy), mib()
+    mine = timed(ours, scope, policy)
+    used = (mib() - before) / mine.counts[0] * 1e6
+    short = timed(reduced, scope, policy)
+    later, copied = timed(tuples, scope, policy), timed(copies, small, policy)
+    mean = Figures(later.counts, (earlier.cpu_seconds + later.cpu_seconds) / 2)
+    print(f"{name}, {policy}; copies on small")
+    print("search             states     CPU s   states/s  times tuples")
+    rows = {"tuples before": earlier, "ours": mine, "ours reduced": short, "tuples after": later}
+    for title, figures in {**rows, "copies": copied}.items():
+        print(told(title, figures, mean))
+    print(f"ours: {used:,.0f} MiB per million states", flush=True)
+    return mine.counts == earlier.counts == later.counts
+
+
+class First(NamedTuple):
+    """The first counterexample of a fault: its length, and what the whole command took."""
+
+    length: int
+    cpu_seconds: float
+    wall_seconds: float
+
+
+def first_counterexample(fault: str, scope: str, policy: str) -> First:
+    """Run the command on a fault of the zoo, in processes of its own."""
+    words = ["check", f"fault:{fault}", "--scope", scope, "--policy", policy]
+    command = [sys.executable, "-m", "schedproof", *words, "--json", "--no-save"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(SOURCES)}
+    began, cpu = time.perf_counter(), children_seconds()
+    asked = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    wall, cpu = time.perf_counter() - began, children_seconds() - cpu
+    document: dict[str, Any] = json.loads(asked.stdout)
+    lengths = [int(found["length"]) for found in document["counterexamples"]]
+    return First(min(lengths, default=0), cpu, wall)
+
+
+def children_seconds() -> float:
+    """The CPU seconds of all processes that this one started and that have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+def firsts(name: str, policy: str) -> bool:
+    """Time the command on each fault and tell; whether the lengths are the true ones."""
+    print(f"first counterexample, {policy}, all processes from their start")
+    print("fault                     scope   actions   CPU s  wall s")
+    right = True
+    for scope in dict.fromkeys(("small", name)):
+        for fault, length in FAULTS.items():
+            found = first_counterexample(fault, scope, policy)
+            right = right and found.length == length
+            print(
+                f"{fault:24}  {scope:7} {found.length:>7}  {found.cpu_seconds:>6.2f}  "
+                f"{found.wall_seconds:>6.2f}",
+                flush=True,
+            )
+    return right
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Time an exhaustive search beside two others.")
     parser.add_argument("--scope", default="large", help="a closed scope without deadlines")
     parser.add_argument("--policy", default="aging", choices=POLICIES)
+    parser.add_argument("--only", choices=PARTS, help="one part instead of both")
     asked = parser.parse_args(arguments)
-    scope, small = load_scope(asked.scope), load_scope("small")
-    before = mib()
-    mine = timed(ours, scope, asked.policy)
-    used = (mib() - before) / mine.counts[0] * 1e6
-    least = timed(tuples, scope, asked.policy)
-    copied = timed(copies, small, asked.policy)
-    print(f"{asked.scope}, {asked.policy}; copies on small")
-    print("search       states     CPU s   states/s  times ours")
-    for name, figures in (("ours", mine), ("tuples", least), ("copies", copied)):
-        print(told(name, figures, mine))
-    print(f"ours: {used:,.0f} MiB per million states")
-    return int(mine.counts != least.counts)
+    parts = [asked.only] if asked.only else list(PARTS)
+    right = [{"searches": searches, "first": firsts}[p](asked.scope, asked.policy) for p in parts]
+    return int(not all(right))
 
 
 if __name__ == "__main__":

@@ -52,15 +52,32 @@ def test_the_searches_agree_on_a_larger_pool(bench: Any, policy: str) -> None:
     assert len(found) == 1
 
 
+def test_a_reduced_search_has_fewer_states_and_passes_its_gate(bench: Any) -> None:
+    assert bench.reduced(bench.load_scope("small"), "aging")[0] < GROUND_TRUTH["aging"][0]
+
+
 def test_the_command_tells_ratios_and_fails_where_counts_differ(
     bench: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     small = bench.load_scope("small").resized(1, None)
     monkeypatch.setattr(bench, "load_scope", lambda _name: small)
-    assert bench.main(["--scope", "small", "--policy", "aging"]) == 0
+    searches = ["--scope", "small", "--policy", "aging", "--only", "searches"]
+    assert bench.main(searches) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[2:5]] == ["ours", "tuples", "copies"]
-    assert lines[2].split()[-1] == "1.00"
-    assert lines[5].endswith("MiB per million states")
+    names = ["tuples before", "ours", "ours reduced", "tuples after", "copies"]
+    assert [line[:14].rstrip() for line in lines[2:7]] == names
+    assert lines[7].endswith("MiB per million states")
     monkeypatch.setattr(bench, "tuples", lambda _scope, _policy: (1, 0, 0))
-    assert bench.main(["--scope", "small"]) == 1
+    assert bench.main(searches) == 1
+
+
+def test_the_command_finds_first_counterexamples_in_processes_of_their_own(
+    bench: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bench, "FAULTS", {"finish-keeps-blocks": 3})
+    first = ["--scope", "small", "--only", "first"]
+    assert bench.main(first) == 0
+    (line,) = capsys.readouterr().out.splitlines()[2:]
+    assert line.split()[:3] == ["finish-keeps-blocks", "small", "3"]
+    monkeypatch.setattr(bench, "FAULTS", {"finish-keeps-blocks": 4})
+    assert bench.main(first) == 1

@@ -75,10 +75,10 @@ class lazily(Generic[T]):  # noqa: N801  it is used as a decorator
     """A property that is worked out once; `functools` has one that locks before Python 3.12."""
 
     def __init__(self, work_out: Callable[[Any], T]) -> None:
-        self._work_out = work_out
+        self._work_out, self._name = work_out, work_out.__name__
 
     def __get__(self, owner: Any, _kind: type[Any] | None = None) -> T:
-        value = owner.__dict__[self._work_out.__name__] = self._work_out(owner)
+        value = owner.__dict__[self._name] = self._work_out(owner)
         return value
 
 

@@ -80,9 +80,10 @@ def nobody_is_lost(edge: Edge) -> Judged:
     expected = set(edge.before_by_id)
     if isinstance(edge.action, Enqueue) and edge.answer.accepted:
         expected.add(edge.action.request_id)
-    for request_id in sorted(expected - set(edge.after_by_id)):
+    found = edge.after_by_id.keys()
+    for request_id in sorted(expected - found) if expected != found else ():
         return Breach("LIFE-4.lost", {"request": request_id}, ((request_id, "status"),))
-    for request_id in sorted(set(edge.after_by_id) - expected):
+    for request_id in sorted(found - expected) if expected != found else ():
         return Breach("LIFE-4.invented", {"request": request_id}, ((request_id, "status"),))
     if len(edge.after) != len(edge.after_by_id):
         ids = [row.request_id for row in edge.after]
