@@ -110,6 +110,13 @@ def test_a_curve_keeps_the_most_of_each_slice() -> None:
     assert max(curve.most) == 999
 
 
+def test_a_curve_stays_at_its_last_value_while_nothing_happens() -> None:
+    curve = Curve()
+    for step, value in ((0, 7), (1, 9), (2, 0), (40, 3)):
+        curve.add(step, value)
+    assert curve.most == [7, 9, 9, *[0] * 37, 3]
+
+
 def test_what_is_drawn_depends_on_the_seed_alone() -> None:
     first, again, other = (azure(30, Setup(seed=s, batch=b)) for s, b in ((1, 1), (1, 8), (2, 1)))
     assert first.synthetic_sha256() == again.synthetic_sha256() != other.synthetic_sha256()

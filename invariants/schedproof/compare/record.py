@@ -27,16 +27,18 @@ class Curve:
     def __init__(self) -> None:
         self.steps_each = 1
         self.most: list[int] = []
+        self._last = 0
 
     def add(self, step: int, value: int) -> None:
         """Say what the quantity is at this step; steps never go back."""
         while step // self.steps_each >= SLICES:
             self._merge()
-        place, last = step // self.steps_each, self.most[-1] if self.most else 0
+        place = step // self.steps_each
         while len(self.most) <= place:
-            self.most.append(last if len(self.most) < place else 0)
+            self.most.append(self._last)
         if value > self.most[place]:
             self.most[place] = value
+        self._last = value
 
     def _merge(self) -> None:
         most = self.most

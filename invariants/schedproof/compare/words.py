@@ -111,9 +111,9 @@ def _reason(
         return say(
             f"compare.reason.{kind}",
             metric=say(f"compare.metric.{seen.metric}"),
-            seen=difference(seen, seen.seen),
-            low=difference(seen, seen.low),
-            high=difference(seen, seen.high),
+            seen=difference(seen, seen.seen, say),
+            low=difference(seen, seen.low, say),
+            high=difference(seen, seen.high, say),
         )
     starved = {run.policy: run.summary["starved"] for run in found.runs}
     more, base = starved[judgement.policy], starved[found.runs[0].policy]
@@ -131,11 +131,11 @@ def cautions(found: Comparison, say: Say) -> list[str]:
     ]
 
 
-def difference(of: Difference, value: float) -> str:
-    """A difference with its sign: a time, or points of a hundred."""
+def difference(of: Difference, value: float, say: Say) -> str:
+    """A difference with its sign: a time, or percentage points."""
     sign = "+" if value > 0 else "−" if value < 0 else ""
     if of.metric == "attainment":
-        return f"{sign}{abs(100 * value):.1f} %"
+        return sign + say("compare.points", value=f"{abs(100 * value):.1f}")
     return sign + seconds(abs(value))
 
 
