@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -67,6 +67,10 @@ class Change(NamedTuple):
     victim: bool
     stepped: bool
 
+
+_tuple: Any = tuple
+_change: Callable[[tuple[Any, ...]], Change] = partial(_tuple.__new__, Change)
+"""A change from its parts in order; a NamedTuple's own way takes three times as long."""
 
 T = TypeVar("T")
 
@@ -167,11 +171,11 @@ class Edge:
         served, victims, stepped = bool(ran), self.victims, self.stepped
         old, new = self.before_by_id, self.after_by_id
         changes = [
-            Change(row, new.get(i), ran.get(i), served, i in victims, stepped)
+            _change((row, new.get(i), ran.get(i), served, i in victims, stepped))
             for i, row in old.items()
         ]
         changes += [
-            Change(None, row, ran.get(i), served, i in victims, stepped)
+            _change((None, row, ran.get(i), served, i in victims, stepped))
             for i, row in new.items()
             if i not in old
         ]

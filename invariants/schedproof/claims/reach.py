@@ -14,6 +14,7 @@ from schedmodel.policy import KNOWN_POLICIES
 from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
 from schedproof.claims.edge import Edge, Judged
 from schedproof.subjects.contract import Feature
+from schedproof.subjects.observation import Row
 
 
 def _when(reached: bool) -> Judged:
@@ -32,11 +33,15 @@ def resume(edge: Edge) -> Judged:
 def skip(edge: Edge) -> Judged:
     """A request that was ahead in the order was passed over, because it did not fit."""
     row = edge.chosen
-    if row is None:
+    if row is None or _is_first(row, edge):
         return None
     unfinished, rank = [other for _, other in edge.order], edge.rules.effective_priority
     ahead = unfinished[: unfinished.index(row)] if row in unfinished else ()
     return _when(any(not admission(o, unfinished, edge.free_before, rank)[0] for o in ahead))
+
+
+def _is_first(row: Row, edge: Edge) -> bool:
+    return bool(edge.order) and edge.order[0][1] is row
 
 
 def miss(edge: Edge) -> Judged:
@@ -46,7 +51,7 @@ def miss(edge: Edge) -> Judged:
 def tie(edge: Edge) -> Judged:
     """The chosen request was ahead of another by its id alone."""
     row = edge.chosen
-    if row is None:
+    if row is None or len(edge.order) < 2:
         return None
     keys = [key[:-1] for key, _ in edge.order]
     mine = [key[:-1] for key, other in edge.order if other is row]
@@ -56,7 +61,7 @@ def tie(edge: Edge) -> Judged:
 def aging_lifts(edge: Edge) -> Judged:
     """Waiting put the chosen request ahead of one that was submitted with more priority."""
     row = edge.chosen
-    if row is None:
+    if row is None or len(edge.order) < 2:
         return None
     behind = edge.order
     while behind and behind[0][1] is not row:
@@ -68,6 +73,8 @@ def aging_lifts(edge: Edge) -> Judged:
 
 def handover(edge: Edge) -> Judged:
     """Somebody finishes, and a request that did not fit before fits now."""
+    if edge.free_after <= edge.free_before:
+        return None
     if not any(c.after and c.after.finished and c.ran for c in edge.changes):
         return None
     waiting = (row for row in edge.after if not row.admitted and not row.done)
