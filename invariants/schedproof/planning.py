@@ -84,8 +84,7 @@ def _policies(asked: dict[str, Any], source: Source) -> tuple[str, ...]:
 
 def _insist_on_what_batches_have(asked: dict[str, Any]) -> None:
     """Raise `UsageError` for options that say nothing of a scheduler of batches."""
-    wrong = [n for n in ("identity", "reduce", "liveness", "seed", "profile") if asked[n]]
-    wrong += ["search"] if asked["search"] not in (None, EXHAUSTIVE) else []
+    wrong = [name for name in ("identity", "reduce", "liveness") if asked[name]]
     if wrong:
         raise UsageError("usage.not_for_batches", option=f"--{wrong[0]}")
 

@@ -134,8 +134,6 @@ def test_keep_going_tells_one_shortest_for_each_claim_and_all_shortest_all_of_a_
     ("asked", "message"),
     [
         ({"liveness": True}, "--liveness"),
-        ({"seed": 3}, "--seed"),
-        ({"search": "random"}, "--search"),
         ({"identity": "peer"}, "--identity"),
         ({"reduce": "clock"}, "--reduce"),
         ({"scope": "small"}, "batch-default"),

@@ -34,6 +34,7 @@ from schedproof.search.profiles import Bounds, Profile
 from schedproof.search.random_search import search_randomly
 from schedproof.search.results import RunResult, Trouble, Verdict
 from schedproof.search.summing_up import trouble_of
+from schedproof.subjects import contract
 from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
 from schedproof.subjects.load_errors import SubjectLoadError, TargetError
 from schedproof.subjects.loading import TODO_NUMBERS, load_module
@@ -42,6 +43,8 @@ from schedproof.subjects.sources import Loaded, Source
 Tell = Callable[[dict[str, Any]], None]
 ALL = "all"
 SHARE_FOR_STATES = 0.8
+IN_RANDOM_RUNS = contract.Limits(block_size=2, max_num_seqs=4, max_num_batched_tokens=12)
+"""How a scheduler of batches is set up there: so that four requests outgrow a few blocks."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,8 @@ class Plan:
     def config(self, search: str, policy: str) -> Config:
         """The set-up of one policy's scheduler."""
         if search == RANDOM:
-            return Config(policy, self.bounds.blocks, self.aging_interval)
+            limits = IN_RANDOM_RUNS if self.source.batches else None
+            return Config(policy, self.bounds.blocks, self.aging_interval, limits)
         scope = self.asked.scope
         return Config(policy, scope.blocks, scope.aging_interval, scope.limits)
 
@@ -224,6 +228,8 @@ def _searched(
         found = search_randomly(
             start, config, plan.claims, plan.bounds, plan.profile, plan.seed, channel
         )
+        if plan.source.batches:
+            return found
         return with_proved_shortest(found, start, config, plan.claims, channel)
     # The rest is for what the scheduler does; its limit is watched from outside.
     memory = peak_mib() + plan.memory_mib * SHARE_FOR_STATES

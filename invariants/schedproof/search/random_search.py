@@ -102,7 +102,7 @@ def search_randomly(
 ) -> RunResult:
     """Search one policy until the profile's examples are used up or something ends it."""
     watcher = Watcher(pace, profile, time.monotonic())
-    within = {**asdict(bounds), "blocks": config.blocks, "aging_interval": config.aging_interval}
+    within = bounds_of(bounds, config)
     blank = replace(RunResult.blank(config.policy, "random", within), seed=seed, examples=0)
     try:
         judge = Judge(applicable(claims, start(config)))
@@ -122,6 +122,18 @@ def search_randomly(
     result = not_vacuous(result, judge, watcher.steps_served)
     seconds = time.monotonic() - watcher.started
     return replace(result, seconds=seconds, claims=claim_results(claims, judge, result))
+
+
+def bounds_of(bounds: Bounds, config: Config) -> dict[str, Any]:
+    """What random runs stay within; for batches what these know of."""
+    if config.limits is None:
+        return {
+            **asdict(bounds),
+            "blocks": config.blocks,
+            "aging_interval": config.aging_interval,
+        }
+    told = {"requests": bounds.requests, "blocks": config.blocks, **config.limits._asdict()}
+    return {**told, "priorities": bounds.priorities}
 
 
 def _search(

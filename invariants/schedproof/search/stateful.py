@@ -2,8 +2,8 @@
 
 Rules.
 1. The rules are: enqueue a valid request, enqueue a valid one that rivals a running one,
-   enqueue an invalid one, step, run (several steps). Invalid enqueue and step are enabled
-   at all times, so there is always one.
+   enqueue an invalid one, step, run (several steps), and abort where there are batches. Invalid
+   enqueue and step are enabled at all times, so there is always one.
 2. After every action all applicable claims are judged; when the run ends it is drained,
    and the claims about whole runs are judged.
 3. Requests are drawn small and around the size of the pool: that is where schedulers
@@ -39,8 +39,8 @@ from schedproof.search.profiles import Bounds, Profile
 from schedproof.search.replay import counterexample, shortened
 from schedproof.search.results import Counterexample
 from schedproof.search.session import ClaimBroken, Session, Violation
-from schedproof.subjects.actions import STEP, Enqueue
-from schedproof.subjects.contract import Config, Feature, SubjectError
+from schedproof.subjects.actions import STEP, Abort, BatchEnqueue, Enqueue
+from schedproof.subjects.contract import Config, Feature, Limits, SubjectError
 
 FLAKY = (hypothesis.errors.Flaky, hypothesis.errors.FlakyFailure)
 """What Hypothesis raises when the same choices do not lead to the same end."""
@@ -91,7 +91,8 @@ def valid_requests(draw: Draw, session: Session, bounds: Bounds, rival: bool = F
 def invalid_requests(draw: Draw, session: Session, bounds: Bounds) -> Enqueue:
     """A request that must be refused now, for one reason."""
     fresh = 2 * bounds.requests + 1
-    good = Enqueue(request_id=fresh, prompt_len=1)
+    batches = session.config.limits is not None
+    good = (BatchEnqueue if batches else Enqueue)(request_id=fresh, prompt_len=1)
     wrong: list[dict[str, Any]] = [
         {name: size}
         for name in ("prompt_len", "max_new_tokens", "required_blocks")
@@ -102,7 +103,31 @@ def invalid_requests(draw: Draw, session: Session, bounds: Bounds) -> Enqueue:
     wrong += [{"request_id": used} for used in sorted(session.used_ids)]
     if Feature.STRICT_TYPES in session.subject.features:
         wrong += [{name: v} for name, values in WRONG_TYPES.items() for v in values]
+    wrong = [change for change in wrong if set(change) <= set(good.arguments())]
     return replace(good, **draw(st.sampled_from(wrong)))
+
+
+@st.composite
+def batch_requests(draw: Draw, session: Session, bounds: Bounds, rival: bool = False) -> Enqueue:
+    """The same for a scheduler of batches: small, and around what the pool holds.
+
+    A rival outranks somebody who runs, where that can be.
+    """
+    unused = [i for i in range(1, 2 * bounds.requests + 1) if i not in session.used_ids]
+    limits = session.config.limits or Limits()
+    room = max(2, session.config.blocks * limits.block_size)
+    least, most = bounds.priorities
+    if rival:
+        least = min(most, 1 + min(row.priority for row in session.seen.rows if row.admitted))
+    prompt_len = draw(st.integers(1, max(1, room // 3)))
+    too_large = draw(st.integers(0, 7)) == 7
+    longest = room if too_large else max(1, room - prompt_len)
+    return BatchEnqueue(
+        request_id=draw(st.sampled_from(unused)),
+        prompt_len=prompt_len,
+        max_new_tokens=draw(st.integers(min(3, longest), longest)),
+        priority=draw(st.integers(least, most)),
+    )
 
 
 class OutOfMemory(BaseException):
@@ -145,22 +170,34 @@ class SchedulerMachine(RuleBasedStateMachine):
     def _has_room(self) -> bool:
         return len(self.session.used_ids) < self.bounds.requests
 
+    def _a_request(self, rival: bool = False) -> st.SearchStrategy[Enqueue]:
+        drawn = valid_requests if self.config.limits is None else batch_requests
+        return drawn(self.session, self.bounds, rival=rival)
+
+    def _can_abort(self) -> bool:
+        return self.config.limits is not None and bool(self.session.used_ids)
+
     def _is_serving(self) -> bool:
         return any(row.admitted for row in self.session.seen.rows)
 
     @rule(data=st.data())
     @precondition(_has_room)
     def enqueue(self, data: Any) -> None:
-        self._do(data.draw(valid_requests(self.session, self.bounds)))
+        self._do(data.draw(self._a_request()))
 
     @rule(data=st.data())
     @precondition(lambda self: self._has_room() and self._is_serving())
     def enqueue_rival(self, data: Any) -> None:
-        self._do(data.draw(valid_requests(self.session, self.bounds, rival=True)))
+        self._do(data.draw(self._a_request(rival=True)))
 
     @rule(data=st.data())
     def enqueue_invalid(self, data: Any) -> None:
         self._do(data.draw(invalid_requests(self.session, self.bounds)))
+
+    @rule(data=st.data())
+    @precondition(_can_abort)
+    def abort(self, data: Any) -> None:
+        self._do(Abort(data.draw(st.sampled_from(sorted(self.session.used_ids)))))
 
     @rule()
     def step(self) -> None:
