@@ -87,7 +87,7 @@ def _what(say: Say, parting: Parting) -> str:
 
 def _did(say: Say, parting: Parting, step: dict[str, Any], value: Any) -> str:
     if parting.what in ("served", "preempted") and step["raised"] is None:
-        return service(say, next(iter(step["served"]), None), step["preempted"])
+        return service(say, *(step["served"] or (None,)), preempted=step["preempted"])
     if value is None or value == []:
         return say("diff.nothing")
     if type(value) in (list,):  # narrowed by no type checker: what is in it may be anything

@@ -130,7 +130,7 @@ def _passed(say: Say, passed: dict[str, Any]) -> str:
 
 
 def _done(say: Say, decision: Decision) -> str:
-    done = service(say, decision.served, decision.preempted)
+    done = service(say, *(decision.batch or (None,)), preempted=decision.preempted)
     if decision.why is None:
         return say("explain.no_rules", done=done)
     if decision.as_ruled:
@@ -141,16 +141,18 @@ def _done(say: Say, decision: Decision) -> str:
 def ruled_service(say: Say, why: dict[str, Any]) -> str:
     """Whom the rules serve, and who makes room."""
     victim = why["victim"]
-    return service(say, why["chosen"], () if victim is None else (victim,))
+    return service(say, why["chosen"], preempted=() if victim is None else (victim,))
 
 
-def service(say: Say, served: Any, preempted: Sequence[Any]) -> str:
+def service(say: Say, *served: Any, preempted: Sequence[Any]) -> str:
     """Who is served, and who makes room, in a few words."""
     victims = join(say, "names", [f"r{each}" for each in preempted])
-    if served is None:
+    if served == (None,):
         return say("explain.only", victims=victims) if victims else say("explain.nobody")
     kind = "explain.served.preempting" if victims else "explain.served"
-    return say(kind, request=served, victims=victims)
+    kind += ".several" if len(served) > 1 else ""
+    requests = join(say, "names", [f"r{each}" for each in served])
+    return say(kind, requests=requests, victims=victims)
 
 
 def explained_lines(explained: Explained, language: str, width: int = 80) -> list[Line]:

@@ -138,7 +138,8 @@ def minimised_lines(made: Minimised, language: str, width: int = 80) -> list[Lin
         told = say("minimize.already", length=example.length, **values)
     else:
         before, now = made.kept.trace.length, made.now.name
-        told = say("minimize.smaller", before=before, after=example.length, now=now, **values)
+        kind = "minimize.smaller" if example.length < before else "minimize.plainer"
+        told = say(kind, before=before, after=example.length, now=now, **values)
     lines = [Line(part, GOOD) for part in wrap(told, width, "  ", "")]
     story = story_of(example, language, made.run)
     return [*lines, Line(""), *story_lines(story, width)]

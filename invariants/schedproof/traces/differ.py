@@ -16,7 +16,7 @@ from typing import Any
 from schedproof.claims.run import StartSubject
 from schedproof.search.replay import plain
 from schedproof.subjects.actions import Action, Step
-from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
+from schedproof.subjects.contract import Config, Feature, PolicyRefused, SubjectError
 from schedproof.subjects.observation import STORED_FIELDS, Answer, Observation
 from schedproof.traces.why import why_of
 
@@ -43,6 +43,7 @@ def record(start: StartSubject, config: Config, actions: Sequence[Action]) -> di
         subject = start(config)
     except PolicyRefused as error:
         return {"refused": str(error.args[1]), "steps": []}
+    ruled = Feature.REFERENCE_ORDER in subject.features
     seen = subject.observe()
     steps: list[dict[str, Any]] = []
     for action in actions:
@@ -52,20 +53,18 @@ def record(start: StartSubject, config: Config, actions: Sequence[Action]) -> di
             seen = subject.observe()
         except SubjectError as error:
             kind = str(error.values.get("type", error.kind))
-            steps.append({"raised": kind, "why": _why(before, config, action)})
+            steps.append({"raised": kind, "why": _why(before, config, action, ruled)})
             break
-        steps.append(_step(before, action, answer, seen, config))
+        steps.append({**_step(before, answer, seen), "why": _why(before, config, action, ruled)})
     return {"refused": None, "steps": steps}
 
 
-def _why(before: Observation, config: Config, action: Action) -> dict[str, Any] | None:
-    why = why_of(before, config) if isinstance(action, Step) else None
+def _why(before: Observation, config: Config, action: Action, ruled: bool) -> dict[str, Any] | None:
+    why = why_of(before, config) if ruled and isinstance(action, Step) else None
     return None if why is None else asdict(why)
 
 
-def _step(
-    before: Observation, action: Action, answer: Answer, after: Observation, config: Config
-) -> dict[str, Any]:
+def _step(before: Observation, answer: Answer, after: Observation) -> dict[str, Any]:
     requests = {
         str(row.request_id): {name: plain(getattr(row, name)) for name in STORED_FIELDS}
         for row in after.rows
@@ -83,8 +82,6 @@ def _step(
         "clock": after.clock,
         "requests": requests,
         "finished": sorted(r.request_id for r in after.rows if r.finished),
-        "before": {"free": before.free, "clock": before.clock, "capacity": before.capacity},
-        "why": _why(before, config, action),
     }
 
 

@@ -47,7 +47,8 @@ def _smaller(
     found = play(start, config, Judge(about), trace.parsed_actions(), [])
     assert found is not None  # it was, a moment ago
     found = shortened(start, about, found)
-    example = counterexample(start, found, trace.provenance.found_by)
+    proved = trace.shortest and len(found.actions) == trace.length
+    example = counterexample(start, found, trace.provenance.found_by, proved)
     run = RunResult(
         policy=config.policy,
         search="random",
@@ -62,7 +63,8 @@ def _smaller(
         fingerprint=ready.fingerprint,
     )
     judged = applicable(claims, start(config))
-    run = with_proved_shortest(run, start, config, judged, pace)
+    if config.limits is None:  # scopes of single requests know no batches
+        run = with_proved_shortest(run, start, config, judged, pace)
     told = tuple(explained(each, start, judged) for each in run.counterexamples)
     return replace(run, counterexamples=told)
 

@@ -37,7 +37,8 @@ class Decision:
     """One step: what stood before it, what the rules say, and what was done.
 
     `action` counts from 1. `why` is the JSON form of a `Why`, None where that cannot be told.
-    `served` and `preempted` are what the scheduler did, None and empty for nothing.
+    `served` and `preempted` are what the scheduler did, None and empty for nothing; a step that
+    serves several has all of them in `batch`.
     """
 
     action: int
@@ -47,6 +48,7 @@ class Decision:
     why: dict[str, Any] | None
     served: int | None
     preempted: tuple[int, ...]
+    batch: tuple[Any, ...] = ()
 
     @property
     def as_ruled(self) -> bool | None:
@@ -57,11 +59,15 @@ class Decision:
         victims = () if victim is None else (victim,)
         return self.served == self.why["chosen"] and tuple(self.preempted) == victims
 
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object; `from_json` is its inverse."""
+        return {**asdict(self), "preempted": list(self.preempted), "batch": list(self.batch)}
+
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Decision:
-        """The decision that `asdict` wrote, also after a trip through JSON text."""
+        """The decision that `to_json` wrote, also after a trip through JSON text."""
         made = cls(**record)
-        return replace(made, preempted=tuple(made.preempted))
+        return replace(made, preempted=tuple(made.preempted), batch=tuple(made.batch))
 
 
 def decisions(
@@ -103,6 +109,7 @@ def _decision(
         why=None if why is None else asdict(why),
         served=plain(answer.batch[0].request_id) if answer.batch else None,
         preempted=tuple(preempted),
+        batch=tuple(plain(span.request_id) for span in answer.batch),
     )
 
 
@@ -161,9 +168,6 @@ class Explained:
             "schema_version": 1,
             "tool_version": tool_version,
             "trace": self.kept.name,
-            "decisions": [
-                {**asdict(each), "preempted": list(each.preempted), "as_ruled": each.as_ruled}
-                for each in self.decisions
-            ],
+            "decisions": [{**each.to_json(), "as_ruled": each.as_ruled} for each in self.decisions],
             "trouble": trouble,
         }
