@@ -20,6 +20,12 @@ from schedproof.telling.text import BAD, FAINT, HEADING, PLAIN, Line
 from schedproof.telling.trouble import trouble_lines
 from schedproof.traces.why import Decision, Explained
 
+_SERVICE = {
+    (False, False): "explain.served",
+    (False, True): "explain.served.several",
+    (True, False): "explain.served.preempting",
+    (True, True): "explain.served.preempting.several",
+}
 _RANKS = {"phase_rank": ("prefill", "decode"), "cache_rank": ("hit", "miss")}
 
 
@@ -149,8 +155,7 @@ def service(say: Say, *served: Any, preempted: Sequence[Any]) -> str:
     victims = join(say, "names", [f"r{each}" for each in preempted])
     if served == (None,):
         return say("explain.only", victims=victims) if victims else say("explain.nobody")
-    kind = "explain.served.preempting" if victims else "explain.served"
-    kind += ".several" if len(served) > 1 else ""
+    kind = _SERVICE[bool(victims), len(served) > 1]
     requests = join(say, "names", [f"r{each}" for each in served])
     return say(kind, requests=requests, victims=victims)
 
