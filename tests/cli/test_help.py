@@ -128,7 +128,10 @@ def test_the_script_for_bash_parses(run: Run) -> None:
         ("schedproof check --pol", {"--policy"}),
         ("schedproof check --policy ag", {"aging"}),
         ("schedproof check --profile ", {"quick", "ci", "deep"}),
-        ("schedproof check --claims led", {"LEDGER", "LEDGER-1", "LEDGER-2", "LEDGER-3"}),
+        (
+            "schedproof check --claims led",
+            {"LEDGER", "LEDGER-1", "LEDGER-2", "LEDGER-3", "LEDGER-4"},
+        ),
         ("schedproof claims show life-", {"LIFE-1", "LIFE-2", "LIFE-3", "LIFE-4"}),
         ("schedproof completion z", {"zsh"}),
         ("schedproof re", {"replay", "report"}),
