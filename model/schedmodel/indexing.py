@@ -29,8 +29,7 @@ admissible is not searched again until somebody comes or blocks change hands.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from itertools import chain
+from collections.abc import Hashable
 from typing import Any
 
 from schedmodel.choice import Choice
@@ -272,12 +271,21 @@ class Lane:
             self._asked = blocks
         return self._found
 
-    def firsts(self, blocks: int, split: int, sorting: Sorting) -> Iterator[tuple[Key, int]]:
-        """Key and id of the first of each shelf who needs at most so many blocks."""
-        for shelf, by_size in self.shelves.items():
-            first = by_size.least_up_to(blocks)
-            if first is not None:
-                yield sorting.key(first[0], shelf, split), first[1]
+    def first_within(self, blocks: int, split: int, sorting: Sorting) -> tuple[Key, int]:
+        """Key and id of the first who needs at most so many blocks; there must be one."""
+        return min(
+            (sorting.key(first[0], shelf, split), first[1])
+            for shelf, by_size in self.shelves.items()
+            if (first := by_size.least_up_to(blocks)) is not None
+        )
+
+    def first(self, split: int, sorting: Sorting) -> tuple[Key, int]:
+        """Key and id of the first of all."""
+        return min(
+            (sorting.key(first[0], shelf, split), first[1])
+            for shelf, by_size in self.shelves.items()
+            if (first := by_size.least()) is not None
+        )
 
 
 class Waiting:
@@ -287,7 +295,6 @@ class Waiting:
         self._sorting, self._requests, self._holders = sorting, requests, holders
         self._lanes: dict[Hashable, Lane] = {}
         self._place_of: dict[int, tuple[Hashable, int]] = {}
-        self.largest = 0
         self.changes = 0
         """Counts whatever may make somebody admissible who was not, without aging."""
 
@@ -299,7 +306,6 @@ class Waiting:
             lane = self._lanes[name] = Lane(self._sorting.head(request))
         lane.place(request, self._sorting)
         self._place_of[request.request_id] = name, self._sorting.shelf(request)
-        self.largest = max(self.largest, request.required_blocks)
 
     def remove(self, number: int) -> None:
         name, shelf = self._place_of.pop(number)
@@ -323,9 +329,7 @@ class Waiting:
 
     def _first_of_all(self, free: int, bound: Key | None, split: int) -> int | None:
         """The first of all, if it comes before `bound` and is admissible; it reserves if not."""
-        lanes = self._lanes.values()
-        firsts = (lane.firsts(self.largest, split, self._sorting) for lane in lanes)
-        key, number = min(chain.from_iterable(firsts))
+        key, number = min(lane.first(split, self._sorting) for lane in self._lanes.values())
         if bound is not None and key > bound:
             return None
         most = self._holders.most_below(self._sorting.rank_in(key))
@@ -339,7 +343,7 @@ class Waiting:
                 continue
             within = self._admissible_within(lane, free, bound)
             if within is not None:
-                first = min(lane.firsts(within, split, self._sorting))
+                first = lane.first_within(within, split, self._sorting)
                 if bound is None or first[0] < bound:
                     bound, found = first
         return found
@@ -348,7 +352,7 @@ class Waiting:
         """Whether all of a lane come after `bound`; under aging that is asked by rank."""
         if bound is None or self._sorting.policy.ages:
             return False
-        return min(lane.firsts(self.largest, split, self._sorting))[0] > bound
+        return lane.first(split, self._sorting)[0] > bound
 
     def _admissible_within(self, lane: Lane, free: int, bound: Key | None) -> int | None:
         """The most blocks that the admissible ones of highest rank need at most.

@@ -13,7 +13,7 @@ from schedproof.telling.messages import Say, join, tell
 NONE = "–"
 COLUMNS = (
     "policy completed rejected unfinished starved wait_mean wait_p99 ttft_mean ttft_p95 "
-    "ttft_p99 tpot_p99 attainment word"
+    "ttft_p99 tpot_p99 attainment deadlines word"
 ).split()
 
 
@@ -85,6 +85,7 @@ def cells(found: Comparison, say: Say) -> list[list[str]]:
                 *(f"{count:,}" for count in counts),
                 *map(seconds, times),
                 f"{100 * s['slo_attainment']:.1f} %",
+                f"{s['deadlines_missed']:,} / {s['deadlines']:,}",
                 say(f"compare.word.{judgement.word}"),
             ]
         )
