@@ -10,7 +10,7 @@ from __future__ import annotations
 from schedmodel.lifecycle import MACHINE, MOVES, State
 
 
-def _arrows() -> list[tuple[str, str, str]]:
+def moves_between() -> list[tuple[str, str, str]]:
     """(source, dest, label) for every pair of states that some trigger joins."""
     labels: dict[tuple[State, State], list[str]] = {}
     for move in MOVES.values():
@@ -22,7 +22,8 @@ def _arrows() -> list[tuple[str, str, str]]:
     return [(s.value, d.value, ", ".join(labels[s, d]).replace("_", " ")) for s, d in order]
 
 
-def _initial_and_final() -> tuple[str, list[str]]:
+def initial_and_final() -> tuple[str, list[str]]:
+    """The state that a life begins in, and those that it ends in."""
     sources = {move.source for move in MOVES.values()}
     initial: State = State[str(MACHINE.initial)]
     return initial.value, [state.value for state in State if state not in sources]
@@ -30,18 +31,20 @@ def _initial_and_final() -> tuple[str, list[str]]:
 
 def mermaid() -> str:
     """A Mermaid `stateDiagram-v2`, ending in a newline."""
-    initial, finals = _initial_and_final()
+    initial, finals = initial_and_final()
     lines = ["stateDiagram-v2", f"    [*] --> {initial}"]
-    lines += [f"    {source} --> {dest}: {label}" for source, dest, label in _arrows()]
+    lines += [f"    {source} --> {dest}: {label}" for source, dest, label in moves_between()]
     lines += [f"    {state} --> [*]" for state in finals]
     return "\n".join(lines) + "\n"
 
 
 def dot() -> str:
     """A Graphviz digraph, ending in a newline."""
-    initial, finals = _initial_and_final()
+    initial, finals = initial_and_final()
     lines = ["digraph lifecycle {", "    rankdir=LR;", "    node [shape=box, style=rounded];"]
     lines += ["    start [shape=point];", f"    start -> {initial};"]
     lines += [f"    {state} [peripheries=2];" for state in finals]
-    lines += [f'    {source} -> {dest} [label="{label}"];' for source, dest, label in _arrows()]
+    lines += [
+        f'    {source} -> {dest} [label="{label}"];' for source, dest, label in moves_between()
+    ]
     return "\n".join([*lines, "}"]) + "\n"

@@ -26,12 +26,19 @@ def build_learn(lang: str) -> click.Group:
     spoken = option(lang, "lang", values=lambda: LANGUAGES)
     file = click.Argument(["file"], metavar="FILE", shell_complete=_complete_files)
     todo = click.Argument(["todo"], metavar="TODO", shell_complete=completed_from(_todos))
+    number = click.Argument(["number"], metavar="NUMBER", shell_complete=completed_from(_lessons))
+    answer = click.Argument(["file"], metavar="[FILE]", required=False)
     level = option(lang, "level", values=lambda: ("1", "2", "3"), of="learn")
     quiet = option(lang, "quiet", short="-q", flag="quiet", of="faults")
     commands: tuple[tuple[str, Callable[..., int | None], list[click.Parameter]], ...] = (
         ("new", _new, [file, spoken]),
         ("check", _check, [file, option(lang, "cell", of="learn"), spoken, quiet]),
         ("hint", _hint, [todo, level, spoken]),
+        (
+            "lesson",
+            _lesson,
+            [number, answer, option(lang, "answer", flag="answer", of="learn"), spoken],
+        ),
     )
     for name, call, params in commands:
         callback = partial(call, lang)
@@ -46,6 +53,12 @@ def _todos() -> tuple[str, ...]:
     from schedproof.learn.exercise import TODOS
 
     return tuple(todo.name for todo in TODOS)
+
+
+def _lessons() -> tuple[str, ...]:
+    from schedproof.learn.lessons.exercises import LESSONS
+
+    return tuple(str(lesson.number) for lesson in LESSONS)
 
 
 def _complete_files(
@@ -76,3 +89,12 @@ def _hint(_spoken: str, /, todo: str, level: str | None, lang: str | None) -> No
 
     wanted = 1 if level is None else OPTIONS["requests"].parse("level", level)
     put(shown(hint(todo, wanted, lang=lang).lines(width())))
+
+
+def _lesson(_spoken: str, /, number: str, file: str | None, answer: bool, lang: str | None) -> int:
+    from schedproof.learn.lessons.api import LessonResult, lesson
+
+    wanted = OPTIONS["requests"].parse("lesson", number)
+    told = lesson(wanted, file, show_answer=answer, lang=lang)
+    put(shown(told.lines(width())))
+    return told.exit_code if isinstance(told, LessonResult) else 0

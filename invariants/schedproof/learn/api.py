@@ -27,7 +27,7 @@ from schedproof.telling.text import Line
 WHOLE_SECONDS = 120.0
 
 
-class _Card:
+class Card:
     """Something that is shown as a card in a notebook, and as text everywhere else."""
 
     lang: str
@@ -55,7 +55,7 @@ class _Card:
         return bundle(tell(self.lang), self.lang, text, lambda n: self.blocks(self.lang, n), 0)
 
 
-class LearnResult(_Card):
+class LearnResult(Card):
     """What became of an exercise. False in a condition until all of it is right.
 
     `todos` has for each TODO by its name "open", "wrong", "right", "together" (right with the
@@ -99,7 +99,7 @@ class LearnResult(_Card):
         return self.ok
 
 
-class Hint(_Card):
+class Hint(Card):
     """One hint for one TODO."""
 
     def __init__(self, todo: Todo, level: int, lang: str) -> None:
