@@ -8,7 +8,9 @@ from __future__ import annotations
 from tests.zoo import manifest
 from tests.zoo.conftest import nobody_listens
 
+from schedmodel.batch import BATCH_POLICIES
 from schedproof.hunt import hunt, prey_of
+from schedproof.zoo.batch_faults import BATCH_FAULTS
 from schedproof.zoo.chapter_faults import CHAPTER_FAULTS
 from schedproof.zoo.hunted import Fate
 from schedproof.zoo.plain import POLICIES
@@ -18,3 +20,9 @@ def test_every_fault_is_killed_under_every_policy_that_it_shows_under() -> None:
     hunted = hunt(prey_of(CHAPTER_FAULTS, POLICIES), nobody_listens)
     assert [one.to_json() for one in hunted if one.fate is not Fate.KILLED] == []
     assert [manifest.record_of(one) for one in hunted] == manifest.read()
+
+
+def test_every_fault_of_batches_is_killed_under_every_policy_that_it_shows_under() -> None:
+    hunted = hunt(prey_of(BATCH_FAULTS, BATCH_POLICIES), nobody_listens)
+    assert [one.to_json() for one in hunted if one.fate is not Fate.KILLED] == []
+    assert [manifest.record_of(one) for one in hunted] == manifest.read(manifest.BATCH_PATH)

@@ -163,7 +163,7 @@ def _parse(text: str, path: str) -> Scope:
 
 def _scope_of(record: dict[str, Any], path: str) -> Scope:
     batch = record["schema"] == BATCH_SCOPE
-    usual = {"required_blocks": 1} if batch else {}
+    usual: dict[str, Any] = {"required_blocks": 1} if batch else {}
     kinds = {name: Kind(name, **{**usual, **fields}) for name, fields in record["menu"].items()}
     slots = tuple(
         tuple(_kind(kinds, name, path) for name in slot) for slot in record.get("slots", ())
@@ -188,8 +188,8 @@ def _kind(kinds: Mapping[str, Kind], name: str, path: str) -> Kind:
 
 def schema_of(record: Any) -> str:
     """The file with the schema that a record must fit."""
-    named = record.get("schema") if type(record) is dict else None
-    return BATCH_SCHEMA if named == BATCH_SCOPE else SCHEMA
+    of_batches = isinstance(record, Mapping) and ("schema", BATCH_SCOPE) in record.items()
+    return BATCH_SCHEMA if of_batches else SCHEMA
 
 
 def _validate(record: Any, path: str) -> None:
