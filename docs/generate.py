@@ -30,7 +30,7 @@ from schedproof.telling.story import title_of
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]  # the folder of this file is not installed
 
-from docs import fault_tables, learn_tour, trace_tour  # noqa: E402
+from docs import compare_tables, fault_tables, field_tables, learn_tour, trace_tour  # noqa: E402
 from docs.markdown import markdown_table, number  # noqa: E402
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -285,6 +285,8 @@ MAKERS: dict[str, Callable[..., str]] = {
         *(trace, trap, own_claim, own_claim_broken, exits, verdicts, options, claims),
         *(lifecycle, shipped, counts, waits, lassos, keys),
         *fault_tables.MAKERS,
+        *compare_tables.MAKERS,
+        *field_tables.MAKERS,
         *trace_tour.MAKERS,
         *learn_tour.MAKERS,
     )
