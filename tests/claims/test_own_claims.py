@@ -61,9 +61,8 @@ def test_the_example_is_limited_to_its_policies() -> None:
 
 
 def test_a_random_search_judges_it_too() -> None:
-    result = schedproof.check(
-        FAULT, claims_from=HITS_FIRST, claims="HIT-1", search="random", seed=1
-    )
+    one: dict[str, Any] = {"policy": "fixed_priority", "search": "random", "seed": 1}
+    result = schedproof.check(FAULT, claims_from=HITS_FIRST, claims="HIT-1", **one)
     assert {found.claim for found in result.counterexamples} == {"HIT-1"}
 
 

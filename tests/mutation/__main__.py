@@ -1,4 +1,4 @@
-"""Mutants of the claims and the searches: which small changes to them does no test notice?
+"""Mutants of the claims and the searches: the small changes to them that no test notices.
 
 `python -m tests.mutation claims` (or `search`) copies the packages and the tests into a scratch
 folder, lets mutmut change one thing after the other there, and prints every mutant that no test
