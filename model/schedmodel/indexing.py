@@ -181,28 +181,45 @@ class Holders:
         self._victims = Victims(sorting.interval)
         self._moved: set[int] = set()
         """Preemptible holders that are not yet where they belong among the victims."""
+        self._served: RequestState | None = None
+        """Who was served last: often it is served again, so it stands beside the order."""
 
     def place(self, request: RequestState, newcomer: bool) -> None:
-        """Put a holder where it belongs now."""
-        number, sorting = request.request_id, self._sorting
-        self._order.place(number, sorting.shelf(request), sorting.order(request))
+        """Put a holder that was just served, or is new, where it belongs now."""
+        number, sorting, before = request.request_id, self._sorting, self._served
+        if before is not request:
+            if before is not None:
+                shelf, order = sorting.shelf(before), sorting.order(before)
+                self._order.place(before.request_id, shelf, order)
+            self._order.remove(number)
+            self._served = request
         if request.preemptible and (newcomer or sorting.policy.ages):
             self._moved.add(number)
 
     def remove(self, number: int) -> None:
-        self._order.remove(number)
+        if self._served is not None and self._served.request_id == number:
+            self._served = None
+        else:
+            self._order.remove(number)
         self._victims.remove(number)
         self._moved.discard(number)
 
     def first(self, split: int) -> tuple[Key, int] | None:
         """The holder with the least key: that key, and its id."""
-        order, sorting = self._order, self._sorting
-        before, after = order.least_up_to(split - 1), order.least_from(split)
-        first = None if before is None else (sorting.key(before[0], 0, split), before[1])
-        if after is None:
+        order, sorting, served = self._order, self._sorting, self._served
+        first = None
+        if served is not None:
+            shelf, its_order = sorting.shelf(served), sorting.order(served)
+            first = sorting.key(its_order, shelf, split), served.request_id
+        if not len(order):
             return first
-        other = sorting.key(after[0], split, split), after[1]
-        return other if first is None or other < first else first
+        before, after = order.least_up_to(split - 1), order.least_from(split)
+        for entry, shelf in ((before, 0), (after, split)):
+            if entry is not None:
+                other = sorting.key(entry[0], shelf, split), entry[1]
+                if first is None or other < first:
+                    first = other
+        return first
 
     def _settled(self) -> Victims:
         while self._moved:
