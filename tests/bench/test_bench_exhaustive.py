@@ -64,7 +64,7 @@ def test_the_command_tells_ratios_and_fails_where_counts_differ(
     searches = ["--scope", "small", "--policy", "aging", "--only", "searches"]
     assert bench.main(searches) == 0
     lines = capsys.readouterr().out.splitlines()
-    names = ["tuples before", "ours", "ours reduced", "tuples after", "copies"]
+    names = ["ours", "tuples", "ours reduced", "tuples again", "copies"]
     assert [line[:14].rstrip() for line in lines[2:7]] == names
     assert lines[7].endswith("MiB per million states")
     monkeypatch.setattr(bench, "tuples", lambda _scope, _policy: (1, 0, 0))

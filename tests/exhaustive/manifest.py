@@ -71,10 +71,11 @@ def configurations() -> Iterator[Configuration]:
         yield Configuration("model", "default", policy, large=policy not in ("aging", "fcfs"))
     for policy in PLAIN_POLICIES:
         yield Configuration("plain", "default", policy, large=True)
-    for policy in BOTH:
+    for policy in POLICIES:
         for scope in ("medium", "large"):
             yield Configuration("model", scope, policy, "peer", large=True)
-        yield Configuration("plain", "large", policy, "peer", large=True)
+        if policy in BOTH:
+            yield Configuration("plain", "large", policy, "peer", large=True)
     for target in TARGETS:
         yield Configuration(target, "large", "aging", "peer", ALL_ROUND, large=True)
 

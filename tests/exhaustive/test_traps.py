@@ -113,6 +113,11 @@ def test_arrival_in_the_order_of_ids_leaves_out_states_of_three_requests() -> No
     found = search(MODEL, slots("small", 3), reduce=(ARRIVALS,))
     assert found.notes == (("note.gate_failed", {"reduction": ARRIVALS, "slots": 3}),)
     assert (found.identity, found.verdict) == ("peer", "holds_within_bounds")
+    first_come = search(MODEL, slots("small", 3), "fcfs", reduce=(ARRIVALS,))
+    assert (first_come.notes[0][0], first_come.verdict) == (
+        "note.gate_passed",
+        "no_violation_reduced",
+    )
     two = search(MODEL, slots("small", 2), reduce=(ARRIVALS,))
     assert (two.notes[0][0], two.verdict) == ("note.gate_passed", "no_violation_reduced")
 

@@ -11,7 +11,8 @@ Rules.
    `clock`        the clock; deadlines count from now;
    `ids`          the ids, of which only the order stays; finished requests go with them;
    `preemptions`  how often a request was preempted;
-   `arrivals`     not a key: requests arrive in the order of their ids only.
+   `arrivals`     not a key: requests arrive in the order of their ids only. That leaves
+                  states out where ids decide between equals; under fcfs they do not.
 4. An unused slot is always part of the key, with what it may still become.
 """
 
