@@ -42,6 +42,7 @@ from tests.claims.conftest import (
     texts_of_breaches,
     told,
 )
+from tests.claims.engine_cases import ENGINE_CASES
 
 from schedproof.claims.catalogue import BY_ID, CLAIMS
 from schedproof.claims.claim import Claim, Kind, Over
@@ -326,7 +327,7 @@ CASES = {
         (TOKEN, answered(NEW, accepted=None)),
     ),
 }  # fmt: skip
-CASES |= {name: Cases(*cases) for name, cases in BATCH_CASES.items()}
+CASES |= {name: Cases(*cases) for name, cases in (BATCH_CASES | ENGINE_CASES).items()}
 for _name, _ways in MORE_WAYS.items():
     CASES[_name] = replace(CASES[_name], break_=(*CASES[_name].break_, *_ways))
 

@@ -257,6 +257,14 @@ def abort_frees_once_and_touches_nothing_else(edge: Edge) -> Judged:
     return None if after is None else _aborted(edge, before, after)
 
 
+def _held_alone(edge: Edge, row: Row) -> int:
+    """Blocks that come back when this request gives its own: those that it does not share."""
+    if row.block_ids is None:
+        return row.held_blocks
+    others = {b for o in edge.before if o is not row for b in o.block_ids or ()}
+    return len(set(row.block_ids) - others)
+
+
 def _aborted(edge: Edge, before: Row, after: Row) -> Judged:
     values = {"request": before.request_id, "status": after.status, "held": before.held_blocks}
     if not after.finished or after.finish_reason != "aborted":
@@ -264,7 +272,7 @@ def _aborted(edge: Edge, before: Row, after: Row) -> Judged:
     if after.held_blocks:
         return Breach("ABORT-1.still_holds", values, ((before.request_id, "held_blocks"),))
     gained = edge.free_after - edge.free_before
-    if gained != before.held_blocks:
+    if gained != _held_alone(edge, before):
         values["gained"] = gained
         return Breach("ABORT-1.freed", values, ((None, "free_kv_blocks"),))
     return True

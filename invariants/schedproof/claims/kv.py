@@ -11,6 +11,14 @@ from schedproof.claims.edge import Breach, Edge, Judged
 from schedproof.subjects.contract import Feature
 
 
+NOT_THERE = {"empty": "KV-1.empty", "no_block": "KV-1.no_block", "past_end": "KV-1.past_end"}
+STRAYED = {
+    "other": "OUTPUT-1.other",
+    "too_many": "OUTPUT-1.too_many",
+    "too_few": "OUTPUT-1.too_few",
+}
+
+
 def own_prefix_is_attended(edge: Edge) -> Judged:
     ran = edge.answer.ran
     if ran is None:
@@ -29,7 +37,9 @@ def own_prefix_is_attended(edge: Edge) -> Judged:
     guilty = ((wrong.request_id, "computed_len"),)
     if wrong.kind == "foreign" and wrong.writer == wrong.request_id:
         return Breach("KV-1.own", values, guilty)
-    return Breach(f"KV-1.{wrong.kind}", values, guilty)
+    if wrong.kind == "foreign":
+        return Breach("KV-1.foreign", values, guilty)
+    return Breach(NOT_THERE[wrong.kind], values, guilty)
 
 
 def output_is_as_if_alone(edge: Edge) -> Judged:
@@ -48,7 +58,7 @@ def output_is_as_if_alone(edge: Edge) -> Judged:
         "got": wrong.got,
         "wanted": wrong.wanted,
     }
-    return Breach(f"OUTPUT-1.{wrong.kind}", values, ((wrong.request_id, "generated_len"),))
+    return Breach(STRAYED[wrong.kind], values, ((wrong.request_id, "generated_len"),))
 
 
 def counts_are_sane(edge: Edge) -> Judged:
@@ -69,10 +79,10 @@ def a_step_comes_back(edge: Edge) -> Judged:
     raised = ran.raised
     if raised is None:
         return True if edge.stepped else None
-    kind = "STALL-2" if raised.type else "STALL-2.endless"
-    if raised.type and not raised.text:
-        kind = "STALL-2.no_text"
-    return Breach(kind, raised._asdict(), ())
+    values = raised._asdict()
+    if not raised.type:
+        return Breach("STALL-2.endless", values, ())
+    return Breach("STALL-2", values, ()) if raised.text else Breach("STALL-2.no_text", values, ())
 
 
 def tokens_keep_coming(edge: Edge) -> Judged:

@@ -95,6 +95,7 @@ class EngineAdapter:
     """
 
     name: ClassVar[str] = ""
+    package: str = ""
     policy: ClassVar[str] = "fcfs"
     block_sizes: ClassVar[tuple[int, ...]] = (2, 4)
     smallest_blocks: ClassVar[int] = 1

@@ -2,7 +2,8 @@
 
 Rules. What stands before the first colon names the adapter, what stands behind it is the
 adapter's own: a package or its folder, a scheduling policy, or the file of an adapter that is
-not ours. Naming reads nothing; loading runs the engine's code and belongs into a child process.
+not ours, then with `=PACKAGE` where it is to lead another package than it says. Naming reads
+nothing; loading runs the engine's code and belongs into a child process.
 """
 
 from __future__ import annotations
@@ -65,20 +66,27 @@ def _shipped(target: EngineTarget) -> EngineAdapter:
 
 
 def _own(target: EngineTarget) -> EngineAdapter:
-    where = parse_target(target.what)
-    if where.name or where.kind != "file":
-        found: Any = load_class(where).cls
-    else:
-        module = load_module(target.what)
-        known = [each for each in vars(module).values() if _is_adapter(each, module.__name__)]
-        if len(known) != 1:
-            names = ", ".join(each.__name__ for each in known) or "–"
-            raise TargetError("target.no_adapter", path=target.what, available=names)
-        found = known[0]
+    what, _, package = target.what.partition("=")
+    found = _class_in(what)
     if not _is_adapter(found):
-        raise TargetError("target.not_an_adapter", name=found.__qualname__, path=target.what)
+        raise TargetError("target.not_an_adapter", name=found.__qualname__, path=what)
     made: EngineAdapter = found()
+    if package:
+        made.package = package
     return made
+
+
+def _class_in(what: str) -> Any:
+    """The class that is named, or the one adapter of a file."""
+    where = parse_target(what)
+    if where.name or where.kind != "file":
+        return load_class(where).cls
+    module = load_module(what)
+    known = [each for each in vars(module).values() if _is_adapter(each, module.__name__)]
+    if len(known) != 1:
+        names = ", ".join(each.__name__ for each in known) or "–"
+        raise TargetError("target.no_adapter", path=what, available=names)
+    return known[0]
 
 
 def _is_adapter(thing: Any, module: str | None = None) -> bool:

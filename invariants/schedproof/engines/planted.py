@@ -33,7 +33,7 @@ def _with(method: str, change: Callable[[EngineAdapter, Any], Any]) -> Any:
             return change(self, getattr(kind, method)(self, *args))
 
         faulty = type(f"Faulty{kind.__name__}", (kind,), {method: changed})
-        planted = object.__new__(faulty)
+        planted: Any = object.__new__(faulty)
         planted.__dict__.update(adapter.__dict__)
         made: EngineAdapter = planted
         return made

@@ -163,8 +163,9 @@ class EngineSubject:
     def _abort(self, request_id: int) -> Answer:
         try:
             self.adapter.abort(request_id)
-            if request_id in self._known:
-                self._known[request_id].aborted = True
+            known = self._known.get(request_id)
+            if known is not None and not (known.row and known.row.finished):
+                known.aborted = True
             self._seen = self._look()
         except (Exception, StopSubject) as error:
             return self._failed("abort", error)
@@ -271,7 +272,8 @@ class EngineSubject:
             self._check_counters(known, now)
         if not blocks and known.held and not finished:
             known.preemptions += 1
-            known.advanced = False
+            # A part of a prompt is progress too; how long that may go on is for STALL-3 to say.
+            known.advanced = self.adapter.chunked_prefill
         if computed is not None:
             known.computed = computed
         if not blocks and not finished:

@@ -9,6 +9,8 @@ from schedproof.engines.nano_vllm import NanoVllm
 class ChunkedBudget(NanoVllm):
     """What is left of a step's tokens beside one for each request."""
 
+    keeps_order = False
+
     def make(self, settings: dict[str, Any]) -> Any:
         chunk = settings["max_num_batched_tokens"] - settings["max_num_seqs"]
         return super().make({**settings, "chunk_size": chunk})

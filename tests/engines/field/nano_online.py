@@ -11,6 +11,7 @@ class OnlineServing(NanoVllm):
     """The scheduler says where the next part begins and ends."""
 
     chunked_prefill = True
+    keeps_order = False
     seats_per_step = False
 
     def span(self, sequence: Any) -> tuple[int, int]:

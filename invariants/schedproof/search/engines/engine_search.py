@@ -3,7 +3,8 @@
 Rules.
 1. A clean end is `no violation found`, with its runs, steps and seed, and never more than that.
 2. The first broken claim ends the search, or with `keep_going` every claim is told once: a claim
-   that is already broken is not judged any more.
+   that is already broken is not judged any more. Only an exception and a call that does not come
+   back are told apart, though both break the same claim.
 3. A violation is told after it was made smaller and played again: an engine that answers
    differently the second time is not deterministic, which is an error of its own.
 """
@@ -17,12 +18,11 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from schedproof.claims.catalogue import applicable
 from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
 from schedproof.engines.adapter import EngineAdapter
 from schedproof.engines.guard import Guard
-from schedproof.engines.subject import EngineSubject
+from schedproof.engines.subject import EngineSubject, features_of
 from schedproof.search.engines import box
 from schedproof.search.engines.box import drawn
 from schedproof.search.engines.playing import StartEngine, play
@@ -30,13 +30,13 @@ from schedproof.search.engines.shrinking import SECONDS, Found, shrunk
 from schedproof.search.pace import Pace
 from schedproof.search.replay import counterexample, insist_on_repeating
 from schedproof.search.results import Counterexample, RunResult, Verdict
+from schedproof.search.session import Violation
 from schedproof.search.summing_up import claim_results, not_vacuous, trouble_of
 from schedproof.subjects.contract import Config, SubjectError
 
-TAKE_LONG = ("STALL-2.endless",)
+TAKE_LONG, MANY_FACES = ("STALL-2.endless",), ("STALL-2",)
 HANGS_MAX = 3
 LOOK_EVERY, COLLECT_EVERY = 16, 500
-SMALLEST = Config("fcfs", 2, box.AGING_INTERVAL)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,13 @@ class Tally:
     hung: int = 0
     stopped_by: str | None = None
     found: list[Found] = field(default_factory=list[Found])
-    at: list[float] = field(default_factory=list[float])
+
+    def is_new(self, violation: Violation) -> bool:
+        """Whether the same claim was not found broken in the same words."""
+        return all(
+            (old.claim.id, old.breach.text) != (violation.claim.id, violation.breach.text)
+            for _, old in self.found
+        )
 
 
 def starter(adapter: EngineAdapter, pace: Pace) -> StartEngine:
@@ -101,7 +107,7 @@ def search_engine(
     blank = replace(RunResult.blank(adapter.policy, "random", bounds), seed=within.seed, examples=0)
     start = starter(adapter, pace)
     try:
-        judge = Judge(applicable(claims, start(_smallest(adapter))))
+        judge = Judge([claim for claim in claims if claim.needs <= features_of(adapter)])
         tally = _searched(start, adapter, judge, within, pace)
         told = tuple(
             _told(start, adapter, judge.claims, each, pace.deadline, within.shrink_seconds)
@@ -124,11 +130,6 @@ def search_engine(
     return replace(result, seconds=seconds, claims=claim_results(claims, judge, result))
 
 
-def _smallest(adapter: EngineAdapter) -> Config:
-    blocks = max(adapter.smallest_blocks, SMALLEST.blocks)
-    return replace(SMALLEST, policy=adapter.policy, blocks=blocks)
-
-
 def _verdict(tally: Tally) -> Verdict:
     if tally.found:
         return Verdict.VIOLATED
@@ -138,7 +139,7 @@ def _verdict(tally: Tally) -> Verdict:
 def _searched(
     start: StartEngine, adapter: EngineAdapter, judge: Judge, within: Within, pace: Pace
 ) -> Tally:
-    tally, random, began = Tally(), Random(within.seed), time.monotonic()
+    tally, random = Tally(), Random(within.seed)
     gc.disable()  # engines are dropped as they were made; what goes round in circles is rare
     open_claims = Judge(judge.claims)
     for number in range(within.runs):
@@ -156,12 +157,12 @@ def _searched(
         tally.served += played.served
         tally.depth = max(tally.depth, played.actions)
         tally.hung += played.hung
-        if played.violation is not None:
+        if played.violation is not None and tally.is_new(played.violation):
             tally.found.append((plan, played.violation))
-            tally.at.append(time.monotonic() - began)
             if not within.keep_going:
                 break
-            open_claims = _without(judge, open_claims, played.violation.claim)
+            if played.violation.claim.id not in MANY_FACES:
+                open_claims = _without(judge, open_claims, played.violation.claim)
     gc.enable()
     _count(judge, open_claims)
     return tally

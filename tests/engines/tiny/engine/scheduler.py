@@ -4,8 +4,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from tiny.config import Config
-from tiny.engine.sequence import Sequence, Status
+from tiny.config import Config  # type: ignore[import-not-found]
+from tiny.engine.sequence import Sequence, Status  # type: ignore[import-not-found]
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from enum import Enum, auto
 from itertools import count
 
-from tiny.sampling_params import SamplingParams
+from tiny.sampling_params import SamplingParams  # type: ignore[import-not-found]
 
 
 class Status(Enum):
