@@ -4,12 +4,14 @@ Rules.
 1. Each answer comes from a new scheduler, led through a session like in any search.
 2. A scheduler that fails as a program on other actions than those of the trace is no
    answer to whether the claim breaks: it counts as not broken.
-3. There is a budget of actions. Who asks for more gets `OutOfBudget`, and says only what is
-   known by then. So the cost of explaining a trace does not depend on the trace.
+3. There is a budget of actions, and a moment to end. Who asks for more gets `OutOfBudget`, and
+   says only what is known by then. So the cost of explaining a trace does not depend on the
+   trace, nor on how slow the scheduler is.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -26,17 +28,27 @@ DRAINED_COSTS = 10
 """A claim about whole runs takes the actions that often: draining, and its own repeats."""
 
 
+FOR_EVER = float("inf")
+
+
 class OutOfBudget(Exception):
     """More was asked than may be taken."""
 
 
+def insist_on_time(until: float) -> None:
+    """Raise `OutOfBudget` where this moment of the monotonic clock has passed."""
+    if time.monotonic() > until:
+        raise OutOfBudget
+
+
 @dataclass
 class Again:
-    """Takes actions again under these claims, within a budget."""
+    """Takes actions again under these claims, within a budget and until a moment."""
 
     start: StartSubject
     claims: Sequence[Claim]
     budget: int = ACTIONS_MAX
+    until: float = FOR_EVER
     _judges: dict[Config, Judge | None] = field(default_factory=dict[Config, "Judge | None"])
 
     def violation(self, actions: Sequence[Action], config: Config) -> Violation | None:
@@ -65,6 +77,7 @@ class Again:
         try:
             session = Session(self.start, config, judge)
             for action in actions:
+                insist_on_time(self.until)
                 session.do(action)
             if about_runs:
                 session.drain()

@@ -85,6 +85,7 @@ class Child:
         self._messages = _Messages()
         self._last_message: dict[str, Any] | None = None
         self._last_progress: dict[str, Any] | None = None
+        self._known: JsonValue = None
         self._last_message_at = self._interrupted_at = self._asked_at = 0.0
         self._ended_because = ""
         self._status: int | None = None
@@ -209,6 +210,8 @@ class Child:
             if message.get("kind") == "progress":
                 self._last_progress = message["data"]
                 self._tell(message["data"])
+            elif message.get("kind") == "known":
+                self._known = message["value"]
             else:
                 self._last_message, self._last_message_at = message, time.monotonic()
         if self._messages.garbled:
@@ -242,6 +245,7 @@ class Child:
             "label": self._pulse.label(),
             "seconds": time.monotonic() - self._started_at,
             "last_progress": self._last_progress,
+            "known": self._known,
         }
         if self._messages.garbled:
             return Crashed("the child sent what is no message", **about)

@@ -4,7 +4,7 @@ Rules.
 1. It is done once, after the search, in the child process of the search, and only for a
    result that is told to somebody.
 2. Whatever fails here leaves the counterexample as it was: an explanation may be missing,
-   but a verdict never changes for it.
+   but a verdict never changes for it. Each part is left out once the time is up.
 3. Of a request that waits for ever there is no forward to play, and nothing is varied.
 """
 
@@ -17,7 +17,7 @@ from typing import TypeVar
 from schedproof.claims.catalogue import BY_ID
 from schedproof.claims.claim import Claim, Over
 from schedproof.claims.run import StartSubject
-from schedproof.search.again import Again, OutOfBudget, without_runs
+from schedproof.search.again import FOR_EVER, Again, OutOfBudget, without_runs
 from schedproof.search.evidence import Evidence, Forward, Worse
 from schedproof.search.play_forward import play_forward
 from schedproof.search.replay import counterexample
@@ -33,34 +33,40 @@ from schedproof.subjects.places import StopSubject
 T = TypeVar("T")
 
 
-def find_out(result: RunResult, start: StartSubject, claims: Sequence[Claim]) -> RunResult:
-    """The result with each counterexample made plain and explained."""
-    told = tuple(explained(each, start, claims) for each in result.counterexamples)
+def find_out(
+    result: RunResult, start: StartSubject, claims: Sequence[Claim], until: float = FOR_EVER
+) -> RunResult:
+    """The result with each counterexample made plain and explained, as far as the time goes."""
+    told = tuple(explained(each, start, claims, until=until) for each in result.counterexamples)
     return replace(result, counterexamples=told) if told else result
 
 
 def explained(
-    example: Counterexample, start: StartSubject, claims: Sequence[Claim], plain: bool = True
+    example: Counterexample,
+    start: StartSubject,
+    claims: Sequence[Claim],
+    plain: bool = True,
+    until: float = FOR_EVER,
 ) -> Counterexample:
     """The counterexample with all that was found out about it; made as plain as it gets first."""
     claim = next((each for each in claims if each.id == example.claim), BY_ID.get(example.claim))
     if claim is None or claim.over is Over.ROUNDS:
         return example
     try:
-        example = made_plain(example, start, claims) if plain else example
-        return replace(example, evidence=_evidence(example, start, claim))
+        example = made_plain(example, start, claims, until) if plain else example
+        return replace(example, evidence=_evidence(example, start, claim, until))
     except (SubjectError, StopSubject):
         return example
 
 
 def made_plain(
-    example: Counterexample, start: StartSubject, claims: Sequence[Claim]
+    example: Counterexample, start: StartSubject, claims: Sequence[Claim], until: float = FOR_EVER
 ) -> Counterexample:
     """The plainest trace of the same length that breaks the claim in the same way."""
     if example.before is None:
         return example
     actions = [from_json(action) for action in example.actions]
-    again = Again(start, without_runs(claims))
+    again = Again(start, without_runs(claims), until=until)
     try:
         found = smallest(again, actions, _config(example))
     except OutOfBudget:
@@ -74,17 +80,26 @@ def _config(example: Counterexample) -> Config:
     return Config(example.policy, example.blocks, example.aging_interval, example.limits)
 
 
-def _evidence(example: Counterexample, start: StartSubject, claim: Claim) -> Evidence:
+def _evidence(example: Counterexample, start: StartSubject, claim: Claim, until: float) -> Evidence:
     actions = [from_json(action) for action in example.actions]
     config = _config(example)
-    again = Again(start, [claim])
+    again = Again(start, [claim], until=until)
     varied = _as_far(vary(again, actions, config))
     policies = _as_far(other_policies(again, actions, config))
     guilty = () if example.before is None else example.guilty
     writes, unwritten = who_wrote(start, config, actions, guilty)
-    forward = play_forward(start, config, actions)
-    worse = _worse(again, actions, config, example.claim, forward)
+    forward = _forward(start, config, actions, until)
+    worse = None if forward is None else _worse(again, actions, config, example.claim, forward)
     return Evidence(forward, varied, policies, writes, unwritten, worse)
+
+
+def _forward(
+    start: StartSubject, config: Config, actions: list[Action], until: float
+) -> Forward | None:
+    try:
+        return play_forward(start, config, actions, until)
+    except OutOfBudget:
+        return None
 
 
 def _worse(

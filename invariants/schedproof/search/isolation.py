@@ -231,9 +231,13 @@ def _run_here(job: Job, limits: Limits, tell: Tell, index: int) -> Outcome:
     printed = _Printed()
     start = time.monotonic()
     last_progress: dict[str, Any] | None = None
+    known: JsonValue = None
 
     def send(message: dict[str, Any]) -> None:
-        nonlocal last_progress
+        nonlocal last_progress, known
+        if message["kind"] == "known":
+            known = message["value"]
+            return
         last_progress = message["data"]
         tell(index, message["data"])
 
@@ -252,6 +256,7 @@ def _run_here(job: Job, limits: Limits, tell: Tell, index: int) -> Outcome:
         "label": channel.label,
         "seconds": time.monotonic() - start,
         "last_progress": last_progress,
+        "known": known,
         "isolated": False,
     }
     return outcome_of(message, about)

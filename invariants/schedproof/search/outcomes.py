@@ -32,14 +32,16 @@ class Outcome:
     """What every outcome tells.
 
     `output` is what was printed, `label` the action last begun by name ("" if none), `seconds`
-    the time from start to end, `last_progress` the last progress that arrived, `isolated` False
-    where the system cannot fork and the job ran in this very process, without any limit.
+    the time from start to end, `last_progress` the last progress that arrived, `known` what the
+    job said that it would return if it came no further, `isolated` False where the system cannot
+    fork and the job ran in this very process, without any limit.
     """
 
     output: Output = Output()
     label: str = ""
     seconds: float = 0.0
     last_progress: dict[str, Any] | None = None
+    known: JsonValue = None
     isolated: bool = True
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from schedmodel.scheduler import DecodeSchedulerSim
 from schedproof.claims.run import StartSubject
+from schedproof.search.again import FOR_EVER, insist_on_time
 from schedproof.search.evidence import DONE, ENDLESS, RAISED, STUCK, Forward, Later, Left
 from schedproof.subjects.actions import STEP, Action, Enqueue, Step
 from schedproof.subjects.chapter import ChapterSubject, from_class
@@ -30,6 +31,7 @@ class _Played:
     """A scheduler on its way, and what is remembered of it."""
 
     subject: Subject
+    until: float = FOR_EVER
     steps: int = 0
     served: int = 0
     accepted: list[bool | None] = field(default_factory=list[bool | None])
@@ -43,6 +45,7 @@ class _Played:
         self.seen: Observation = self.subject.observe()
 
     def do(self, action: Action) -> Answer:
+        insist_on_time(self.until)
         before = {row.request_id: row for row in self.seen.rows}
         answer = self.subject.do(action)
         self.seen = self.subject.observe()
@@ -90,9 +93,11 @@ def _what_counts(seen: Observation) -> tuple[int, tuple[tuple[str, int, int], ..
     return seen.free, tuple(rows)
 
 
-def play_forward(start: StartSubject, config: Config, actions: Sequence[Action]) -> Forward:
-    """What follows after these actions."""
-    played = _Played(start(config))
+def play_forward(
+    start: StartSubject, config: Config, actions: Sequence[Action], until: float = FOR_EVER
+) -> Forward:
+    """What follows after these actions. Raises `OutOfBudget` where that takes too long."""
+    played = _Played(start(config), until)
     outcome, error = RAISED, ""
     try:
         for action in actions:

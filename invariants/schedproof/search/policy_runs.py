@@ -6,13 +6,15 @@ Rules.
 2. Each policy gets its share of the time: all of it when there is a processor for each,
    less when they must take turns.
 3. Whatever becomes of a child is a result. A child that could not answer gives the verdict
-   error, or incomplete if the reader interrupted it.
+   error, or incomplete if the reader interrupted it. What a search found counts, even if the
+   scheduler ends or hangs the child while that is being explained.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -43,6 +45,8 @@ from schedproof.subjects.sources import Loaded, Source
 Tell = Callable[[dict[str, Any]], None]
 ALL = "all"
 SHARE_FOR_STATES = 0.8
+EXPLAINING_SECONDS = 2.0
+"""How long counterexamples may be explained after a search that used up its time."""
 IN_RANDOM_RUNS = contract.Limits(block_size=2, max_num_seqs=4, max_num_batched_tokens=12)
 """How a scheduler of batches is set up there: so that four requests outgrow a few blocks."""
 
@@ -210,11 +214,18 @@ def job_of(plan: Plan, search: str, policy: str) -> Callable[[Channel], JsonValu
         start = starter(loaded, channel)
         config = plan.config(search, policy)
         result = _searched(judged, search, config, start, channel)
-        if plan.explaining:
-            result = find_out(result, start, judged.claims)
-        return replace(result, fingerprint=loaded.fingerprint).to_json()
+        result = replace(result, fingerprint=loaded.fingerprint)
+        if plan.explaining and result.counterexamples:
+            channel.known(result.to_json())
+            result = find_out(result, start, judged.claims, explaining_until(channel))
+        return result.to_json()
 
     return job
+
+
+def explaining_until(channel: Channel) -> float:
+    """When finding out has to end: with the job, or soon after a search that took all its time."""
+    return max(channel.deadline, time.monotonic() + EXPLAINING_SECONDS)
 
 
 def _searched(
@@ -288,10 +299,8 @@ def _blank(plan: Plan, search: str, policy: str) -> RunResult:
 def result_of(plan: Plan, search: str, policy: str, outcome: Outcome) -> RunResult:
     """What became of one policy's child."""
     notes = tuple(_notes_on(outcome))
-    if isinstance(outcome, isolation.Finished) or (
-        isinstance(outcome, isolation.Interrupted) and outcome.returned
-    ):
-        value: Any = outcome.value if isinstance(outcome, isolation.Finished) else outcome.partial
+    value: Any = _returned(outcome)
+    if value is not None:
         result = RunResult.from_json(value)
         interrupted = result.interrupted or isinstance(outcome, isolation.Interrupted)
         return replace(result, interrupted=interrupted, notes=(*result.notes, *notes))
@@ -300,6 +309,15 @@ def result_of(plan: Plan, search: str, policy: str, outcome: Outcome) -> RunResu
         verdict = Verdict.INCOMPLETE.value
         return replace(blank, verdict=verdict, interrupted=True, stopped_by="interrupt")
     return replace(blank, trouble=trouble_with_child(limits_of(plan), outcome))
+
+
+def _returned(outcome: Outcome) -> JsonValue:
+    """What the job returned, or what it knew before it went on to explain it."""
+    if isinstance(outcome, isolation.Finished):
+        return outcome.value
+    if isinstance(outcome, isolation.Interrupted) and outcome.returned:
+        return outcome.partial
+    return outcome.known
 
 
 def limits_of(plan: Plan) -> Limits:

@@ -34,7 +34,7 @@ def worse_of(
         found = again.violation(longer, config)
         if found is None or len(found.actions) != len(longer):
             continue
-        after = play_forward(again.start, config, found.actions)
+        after = play_forward(again.start, config, found.actions, again.until)
         request = next((request for request, token in after.repeated if token), None)
         if request is not None:
             token = next(t for r, t in after.repeated if t and r == request)

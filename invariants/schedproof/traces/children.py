@@ -125,9 +125,9 @@ def _plain(trouble: Trouble) -> dict[str, Any]:
 def _answer(outcome: Outcome, limits: Limits) -> Answer:
     if isinstance(outcome, isolation.Interrupted):
         raise KeyboardInterrupt
-    if not isinstance(outcome, isolation.Finished):
+    found: Any = outcome.value if isinstance(outcome, isolation.Finished) else outcome.known
+    if found is None:
         return Answer(trouble=trouble_with_child(limits, outcome))
-    found: Any = outcome.value
     if "target" in found:
         raise TargetError.from_json(found["target"])
     if "trouble" in found:

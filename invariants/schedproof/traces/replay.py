@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from schedproof.search.policy_runs import explaining_until
 from schedproof.search.results import EXIT_CODES, Trouble, Verdict
 from schedproof.subjects.load_errors import TargetError
 from schedproof.traces.children import Ready, Task, do_all, source_of_trace
@@ -25,7 +26,8 @@ from schedproof.traces.taken import (
     STILL,
     UNFIT,
     Taken,
-    take_again,
+    taken_plainly,
+    with_evidence,
 )
 from schedproof.traces.trace import Trace
 from schedproof.zoo.loading import UnknownFault
@@ -96,8 +98,13 @@ def _task(kept: Kept, on: str | None) -> Task:
     source = source_of_trace(trace, kept.path.parent)
 
     def work(ready: Ready) -> dict[str, Any]:
-        taken = take_again(trace, ready.start, ready.own)
-        return {**taken.to_json(), "fingerprint": ready.fingerprint}
+        def told(taken: Taken) -> dict[str, Any]:
+            return {**taken.to_json(), "fingerprint": ready.fingerprint}
+
+        taken = taken_plainly(trace, ready.start, ready.own)
+        ready.channel.known({"value": told(taken)})
+        until = explaining_until(ready.channel)
+        return told(with_evidence(taken, ready.start, ready.own, until))
 
     return Task(source, work, trace.claims_from)
 

@@ -23,6 +23,7 @@ from schedproof.claims.edge import Breach
 from schedproof.claims.judge import Judge
 from schedproof.claims.liveness import Rounds
 from schedproof.claims.run import StartSubject
+from schedproof.search.again import FOR_EVER
 from schedproof.search.finding_out import explained
 from schedproof.search.replay import counterexample
 from schedproof.search.results import Counterexample, Trouble, counterexample_from_json
@@ -77,7 +78,23 @@ class Taken:
 
 
 def take_again(trace: Trace, start: StartSubject, own: Sequence[Claim] = ()) -> Taken:
-    """What becomes of a trace on a scheduler; `own` are claims that are not ours."""
+    """What becomes of a trace on a scheduler, explained; `own` are claims that are not ours."""
+    return with_evidence(taken_plainly(trace, start, own), start, own)
+
+
+def with_evidence(
+    taken: Taken, start: StartSubject, own: Sequence[Claim] = (), until: float = FOR_EVER
+) -> Taken:
+    """The same with what can be found out about its counterexample until that moment."""
+    if taken.example is None:
+        return taken
+    claims = (*own, MODEL_1)
+    found = explained(taken.example, start, claims, plain=False, until=until)
+    return replace(taken, example=found)
+
+
+def taken_plainly(trace: Trace, start: StartSubject, own: Sequence[Claim] = ()) -> Taken:
+    """What becomes of a trace on a scheduler, without what is behind it."""
     try:
         subject = start(trace.config)
     except PolicyRefused as refused:
@@ -184,7 +201,7 @@ def _broken(
             judged = tuple(claim for claim, times in judge.exercised().items() if times)
     shortest = trace.shortest and status == STILL and len(found.actions) == trace.length
     example = counterexample(start, found, trace.provenance.found_by, shortest)
-    return Taken(status, explained(example, start, claims, plain=False), judged=judged)
+    return Taken(status, example, judged=judged)
 
 
 def _model_comes_to_it(trace: Trace, claim: Claim, judged: StartSubject) -> bool:
