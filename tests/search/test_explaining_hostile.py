@@ -15,7 +15,7 @@ from schedproof.search.finding_out import explained
 from schedproof.search.isolation import Channel, Exited, Limits, run_isolated
 from schedproof.search.play_forward import play_forward
 from schedproof.search.replay import counterexample
-from schedproof.subjects.actions import STEP, Enqueue
+from schedproof.subjects.actions import STEP, Action, Enqueue
 from schedproof.subjects.chapter import ChapterSubject, from_class
 from schedproof.subjects.contract import Config
 from schedproof.traces.replay import replay
@@ -74,7 +74,7 @@ def test_a_violation_is_told_though_its_explanation_ends_the_process(
 
 def test_no_part_of_an_explanation_is_waited_for_when_the_time_is_up() -> None:
     long_ago = time.monotonic() - 1
-    actions = [Enqueue(0, 1, 2, required_blocks=2), STEP, STEP]
+    actions: list[Action] = [Enqueue(0, 1, 2, required_blocks=2), STEP, STEP]
     actions += [Enqueue(1, 1, 1, priority=1, required_blocks=2), STEP]
     violation = Again(start, [BY_ID["PROGRESS-2"]]).violation(actions, CONFIG)
     assert violation is not None

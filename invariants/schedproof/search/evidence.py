@@ -16,7 +16,7 @@ DONE, STUCK, RAISED, ENDLESS = "done", "stuck", "raised", "endless"
 
 @dataclass(frozen=True)
 class Left:
-    """A request that was never finished; `needs` in KV blocks."""
+    """A request that was never finished, or without all its tokens; `needs` in KV blocks."""
 
     request: int
     generated: int
@@ -40,8 +40,9 @@ class Forward:
     `outcome` is done, stuck, raised (then `error` says what) or endless. `steps` served
     somebody, counted from the start; `due_steps` and `later` compare with the built-in model
     on the same actions, None and empty where it is no measure. `repeated` are (request, token)
-    pairs that were computed twice; token 0 is a prefill. `lost` are accepted requests that are
-    nowhere to be seen in the end. `free` and `capacity` in KV blocks.
+    pairs that were computed twice; token 0 is a prefill. `short` were finished without all
+    their tokens, `earlier` are those that finished before they do in the model. `lost` are
+    accepted requests that are nowhere to be seen in the end. `free` and `capacity` in KV blocks.
     """
 
     outcome: str
@@ -52,6 +53,8 @@ class Forward:
     repeated: tuple[tuple[int, int], ...] = ()
     left: tuple[Left, ...] = ()
     later: tuple[Later, ...] = ()
+    earlier: tuple[Later, ...] = ()
+    short: tuple[Left, ...] = ()
     lost: tuple[int, ...] = ()
     error: str = ""
 
@@ -62,7 +65,8 @@ class Varied:
 
     `low` and `high` tell whether the claim still breaks one below and one above; None where
     that cannot be asked. `far_low` and `far_high` say the same of all values below and above
-    that were tried. `matters` if the claim held with any of the values tried.
+    that were tried, and `steady` that on neither side some of them break and others do not.
+    `matters` if the claim held with any of the values tried.
     """
 
     request: int
@@ -73,6 +77,7 @@ class Varied:
     high: bool | None = None
     far_low: bool = True
     far_high: bool = True
+    steady: bool = True
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,8 @@ def _forward(record: dict[str, Any]) -> Forward:
     made = dict(record)
     made["repeated"] = tuple((request, token) for request, token in record["repeated"])
     made["lost"] = tuple(record["lost"])
-    made["left"] = tuple(Left(**one) for one in record["left"])
-    made["later"] = tuple(Later(**one) for one in record["later"])
+    for name in ("left", "short"):
+        made[name] = tuple(Left(**one) for one in record[name])
+    for name in ("later", "earlier"):
+        made[name] = tuple(Later(**one) for one in record[name])
     return Forward(**made)

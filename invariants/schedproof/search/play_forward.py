@@ -1,8 +1,8 @@
 """What follows from a broken claim: the trace played forward by plain steps.
 
 Rules.
-1. No new request arrives. Steps are taken until nobody is served and nothing changes, or
-   for as long as everything could possibly take.
+1. No new request arrives. Steps are taken until all are finished, or nobody was served for a
+   good while, or for as long as everything could possibly take.
 2. The measure is the built-in model, led through the same actions, where the scheduler
    promises the chapter's rules and accepts and refuses what the model does.
 3. What was computed twice is read off the requests, not off the reports.
@@ -16,14 +16,17 @@ from typing import Any
 
 from schedmodel.scheduler import DecodeSchedulerSim
 from schedproof.claims.run import StartSubject
-from schedproof.search.again import FOR_EVER, insist_on_time
+from schedproof.search.again import FOR_EVER, OutOfBudget, insist_on_time
 from schedproof.search.evidence import DONE, ENDLESS, RAISED, STUCK, Forward, Later, Left
 from schedproof.subjects.actions import STEP, Action, Enqueue, Step
 from schedproof.subjects.chapter import ChapterSubject, from_class
 from schedproof.subjects.contract import Config, Feature, Subject, SubjectError
 from schedproof.subjects.observation import Answer, Observation, Row
 
-IDLE_MAX = 3
+IDLE_MAX = 12
+"""So many steps without a request served, and nobody waits for a rest of the scheduler's own."""
+DRAIN_MAX = 2_000
+"""Beyond so many steps it is not waited for the end."""
 
 
 @dataclass
@@ -74,23 +77,21 @@ class _Played:
             self.computed.add(pair)
 
     def drain(self) -> str:
-        """Step to the end; how it ended."""
+        """Step to the end; how it ended. Raises `OutOfBudget` where that is far away."""
         work = sum(row.max_new_tokens + 1 for row in self.seen.rows)
-        idle = 0
-        for _ in range(4 * work + IDLE_MAX):
-            before = _what_counts(self.seen)
+        most, idle = 4 * work + IDLE_MAX, 0
+        for _ in range(min(most, DRAIN_MAX)):
             if self.do(STEP).batch:
                 idle = 0
                 continue
             idle += 1
-            if _what_counts(self.seen) == before or idle == IDLE_MAX:
-                return DONE if all(row.finished for row in self.seen.rows) else STUCK
+            if all(row.finished for row in self.seen.rows):
+                return DONE
+            if idle == IDLE_MAX:
+                return STUCK
+        if most > DRAIN_MAX:
+            raise OutOfBudget
         return ENDLESS
-
-
-def _what_counts(seen: Observation) -> tuple[int, tuple[tuple[str, int, int], ...]]:
-    rows = ((row.status, row.generated_len, row.held_blocks) for row in seen.rows)
-    return seen.free, tuple(rows)
 
 
 def play_forward(
@@ -107,6 +108,7 @@ def play_forward(
         error = str(raised.values.get("type", raised.kind))
     seen = played.seen
     reference = _reference(played, config, actions)
+    apart = () if reference is None else _apart(played, reference)
     return Forward(
         outcome=outcome,
         steps=played.served,
@@ -114,12 +116,14 @@ def play_forward(
         capacity=seen.capacity,
         due_steps=None if reference is None else reference.served,
         repeated=() if played.twice_named else tuple(played.repeated),
-        left=tuple(
-            Left(row.request_id, row.generated_len, row.max_new_tokens, row.required_blocks)
+        left=tuple(_left(row) for row in seen.rows if not row.finished),
+        short=tuple(
+            _left(row)
             for row in seen.rows
-            if not row.finished
+            if row.finished and row.generated_len < row.max_new_tokens
         ),
-        later=() if reference is None else _later(played, reference),
+        later=tuple(each for each in apart if each.got > each.due),
+        earlier=tuple(each for each in apart if each.got < each.due),
         lost=_lost(played),
         error=error,
     )
@@ -144,7 +148,11 @@ def _lost(played: _Played) -> tuple[int, ...]:
     return tuple(dict.fromkeys(i for i in played.known if i not in seen))
 
 
-def _later(played: _Played, model: _Played) -> tuple[Later, ...]:
-    """Who finished, and later than under the rules."""
+def _left(row: Row) -> Left:
+    return Left(row.request_id, row.generated_len, row.max_new_tokens, row.required_blocks)
+
+
+def _apart(played: _Played, model: _Played) -> tuple[Later, ...]:
+    """Who finished in both, with the step by the rules and that in which it did."""
     pairs = ((i, due, played.finished.get(i)) for i, due in model.finished.items())
-    return tuple(Later(i, due, got) for i, due, got in pairs if got is not None and got > due)
+    return tuple(Later(i, due, got) for i, due, got in pairs if got is not None)

@@ -65,6 +65,8 @@ def _varied(
         tried = [*actions[:place], changed, *actions[place + 1 :]]
         breaks[other] = again.violation(tried, config) is not None
     counts = type(value) is int
+    below = [does for other, does in breaks.items() if counts and _is_below(other, value)]
+    above = [does for other, does in breaks.items() if counts and _is_below(value, other)]
     return Varied(
         request=action.request_id,
         name=name,
@@ -72,8 +74,9 @@ def _varied(
         matters=not all(breaks.values()),
         low=breaks.get(value - 1) if counts else None,
         high=breaks.get(value + 1) if counts else None,
-        far_low=all(does for other, does in breaks.items() if counts and _is_below(other, value)),
-        far_high=all(does for other, does in breaks.items() if counts and _is_below(value, other)),
+        far_low=all(below),
+        far_high=all(above),
+        steady=len(set(below)) <= 1 and len(set(above)) <= 1,
     )
 
 
@@ -84,7 +87,7 @@ def _is_below(one: Any, other: Any) -> bool:
 def _others(
     name: str, action: Enqueue, actions: Sequence[Action], config: Config, place: int
 ) -> list[Any]:
-    """Values to try instead: those beside it, and those far from it on both sides.
+    """Values to try instead: those beside it, those far from it on both sides, other ranks.
 
     The clock is no later than the number of actions before the enqueue.
     """
@@ -93,12 +96,12 @@ def _others(
         return [not value]
     if name == "deadline_step":
         return [place + 1, _FAR] if value is None else [None, value + 1, _FAR]
-    far = {"prompt_len": (1, value + 5), "max_new_tokens": (1, value + 3)}
+    far: dict[str, tuple[int, ...]] = {"prompt_len": (1, value + 5), "max_new_tokens": (1, value + 3)}
     far["required_blocks"] = (1, max(1, config.blocks))
     if name == "priority":
         ranks = [other.priority for other in actions if isinstance(other, Enqueue)]
         numbers = [each for each in ranks if type(each) is int]
-        far["priority"] = (min(numbers) - 1, max(numbers) + 1)
+        far["priority"] = (min(numbers) - 1, *numbers, max(numbers) + 1)
     others = dict.fromkeys((value - 1, value + 1, *far[name]))
     return [o for o in others if o != value and (o > 0 or name not in _SIZES)]
 

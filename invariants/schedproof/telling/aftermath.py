@@ -3,7 +3,8 @@
 Rules.
 1. What a user would notice comes first: tokens twice, a request that never ends, blocks that
    are missing in the end, then requests that are finished later than by the rules.
-2. That nothing follows is said too, and only where the built-in model did the same.
+2. That nothing follows is said too, and only where in the built-in model each request is
+   finished in the same step, with all its tokens.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ def follows_of(say: Say, example: Counterexample) -> tuple[str, ...]:
     forward = None if example.evidence is None else example.evidence.forward
     if forward is None:
         return ()
-    told = [*_repeated(say, forward), *_lost(say, forward), *_stuck(say, forward)]
+    told = [*_repeated(say, forward), *_lost(say, forward), *_short(say, forward)]
+    told += _stuck(say, forward)
     told += [*_pool(say, forward), *_no_end(say, forward)]
     if not forward.repeated:
         told += _later(say, forward)
@@ -51,6 +53,12 @@ def _repeated(say: Say, forward: Forward) -> Iterator[str]:
 def _lost(say: Say, forward: Forward) -> Iterator[str]:
     for request in forward.lost[:_EACH_MAX]:
         yield say("follow.lost", request=request)
+
+
+def _short(say: Say, forward: Forward) -> Iterator[str]:
+    for each in forward.short[:_EACH_MAX]:
+        values = {"generated": each.generated, "limit": each.limit}
+        yield say("follow.short", request=each.request, **values)
 
 
 def _stuck(say: Say, forward: Forward) -> Iterator[str]:
@@ -94,5 +102,9 @@ def _nothing(say: Say, forward: Forward) -> tuple[str, ...]:
     """That it shows nowhere, where that is known."""
     if forward.outcome != DONE or not forward.due_steps:
         return ()
+    if forward.earlier and forward.steps == forward.due_steps:
+        early = forward.earlier[:_EACH_MAX]
+        values = [{"request": each.request, "got": each.got, "due": each.due} for each in early]
+        return tuple(say("follow.earlier", **each) for each in values)
     kind = "follow.nothing" if forward.steps == forward.due_steps else "follow.other_steps"
     return (say(kind, steps=forward.steps, due=forward.due_steps),)

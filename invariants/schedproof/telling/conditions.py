@@ -119,9 +119,13 @@ def _between(
         yield say("matter.different", victim=held, challenger=needs)
     elif held + needs > example.blocks and _takes(matter, told, ids, "required_blocks"):
         yield say("matter.together", first=held, second=needs, capacity=example.blocks)
-    if example.text == "PROGRESS-2" and (ids[0], "generated_len") in example.guilty:
+    generated = victim["generated_len"]
+    lost = example.text == "PROGRESS-2" and (ids[0], "generated_len") in example.guilty
+    if lost and generated > 0:
         told.add((ids[0], "max_new_tokens"))
-        yield say("matter.has_token", request=ids[0])
+        left = victim["max_new_tokens"] - generated
+        kind = "matter.has_token" if generated == left == 1 else "matter.has_tokens"
+        yield say(kind, request=ids[0], generated=generated, left=left)
 
 
 def _takes(matter: Matter, told: Told, ids: tuple[int, int], name: str) -> bool:
@@ -161,7 +165,9 @@ def _alone(say: Say, varied: Varied) -> str:
     if (varied.name, varied.value) in _FLAGS and type(varied.value) is not int:
         return say(_FLAGS[varied.name, varied.value], **values)
     bound = _BOUNDS.get((varied.low is not False, varied.high is not False), "matter.is")
-    if bound == "matter.is" and not varied.far_low and varied.far_high:
+    if bound != "matter.is" and not varied.steady:
+        bound = "matter.is"
+    elif bound == "matter.is" and not varied.far_low and varied.far_high:
         bound = "matter.large_enough"
     elif bound == "matter.is" and varied.far_low and not varied.far_high:
         bound = "matter.small_enough"

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedproof.search.evidence import Evidence, Forward, Varied, Worse, Write
+from schedproof.search.evidence import (
+    Evidence,
+    Forward,
+    Later,
+    Left,
+    Varied,
+    Worse,
+    Write,
+)
 
 
 def evidence_to_json(evidence: Evidence) -> dict[str, Any]:
@@ -25,24 +33,28 @@ def _forward(forward: Forward) -> dict[str, Any]:
         "steps": forward.steps,
         "due_steps": forward.due_steps,
         "repeated": [{"request_id": i, "token": token} for i, token in forward.repeated],
-        "left": [
-            {
-                "request_id": left.request,
-                "generated": left.generated,
-                "limit": left.limit,
-                "needs": left.needs,
-            }
-            for left in forward.left
-        ],
-        "later": [
-            {"request_id": later.request, "due": later.due, "got": later.got}
-            for later in forward.later
-        ],
+        "left": [_left(each) for each in forward.left],
+        "short": [_left(each) for each in forward.short],
+        "later": [_later(each) for each in forward.later],
+        "earlier": [_later(each) for each in forward.earlier],
         "lost": list(forward.lost),
         "free": forward.free,
         "capacity": forward.capacity,
         "error": forward.error,
     }
+
+
+def _left(left: Left) -> dict[str, Any]:
+    return {
+        "request_id": left.request,
+        "generated": left.generated,
+        "limit": left.limit,
+        "needs": left.needs,
+    }
+
+
+def _later(later: Later) -> dict[str, Any]:
+    return {"request_id": later.request, "due": later.due, "got": later.got}
 
 
 def _worse(worse: Worse) -> dict[str, Any]:
@@ -64,6 +76,7 @@ def _varied(varied: Varied) -> dict[str, Any]:
         "high": varied.high,
         "far_low": varied.far_low,
         "far_high": varied.far_high,
+        "steady": varied.steady,
     }
 
 
