@@ -38,20 +38,19 @@ def _rows(base: dict[str, Any], lang: str) -> list[tuple[Any, ...]]:
         told = NOTHING[lang].format(f"{base['runs']:,}")
         return [(name, f"`{base['version']}`", "–", "–", told, "–")]
     rest = [found["claim"] for found in findings[TOLD:]]
-    rows = [
+    return [
         (
             *((name, f"`{base['version']}`") if first else ("", "")),
             found["claim"],
             f"`{found['input']}`",
-            found["says"][lang] + (_also(rest, lang) if place == len(findings[:TOLD]) - 1 else ""),
+            found["says"][lang]
+            + (f" ({base['issue']})" if base["issue"] and first else "")
+            + (_also(rest, lang) if place == len(findings[:TOLD]) - 1 else ""),
             f"{base['first_seconds']:.1f}" if first else "",
         )
         for place, found in enumerate(findings[:TOLD])
         for first in [place == 0]
     ]
-    if base["issue"]:
-        rows[0] = (*rows[0][:4], f"{rows[0][4]} ({base['issue']})", rows[0][5])
-    return rows
 
 
 def _also(claims: list[str], lang: str) -> str:

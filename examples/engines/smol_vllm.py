@@ -60,20 +60,18 @@ class SmolVllm(EngineAdapter):
             sequence.output_tokens.append(tokens[number])
             self.blocks.append_token(number)
             if len(sequence.output_tokens) >= self.groups[number][1]:
-                sequence.status = type(sequence.status).FINISHED
+                kind: Any = type(sequence.status)
+                sequence.status = kind.FINISHED
                 self.blocks.free(number)
                 self.engine.running.remove(group)
 
     def requests(self) -> Mapping[int, Seen]:
-        names = {"swapped": "waiting"}
-        return {
-            number: Seen(
-                names.get(group.sequences[0].status.value, group.sequences[0].status.value),
-                self.blocks.get_block_table(number),
-                group.sequences[0].output_tokens,
-            )
-            for number, (group, _) in self.groups.items()
-        }
+        return {number: self._seen(number, group) for number, (group, _) in self.groups.items()}
+
+    def _seen(self, number: int, group: Any) -> Seen:
+        sequence, table = group.sequences[0], self.blocks.get_block_table(number)
+        status = str(sequence.status.value).replace("swapped", "waiting")
+        return Seen(status, table, sequence.output_tokens)
 
     def pool(self) -> Pool:
         waiting = [group.group_id for group in (*self.engine.waiting, *self.engine.swapped)]

@@ -18,7 +18,7 @@ import importlib.util
 import sys
 import types
 from array import array
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable
 from hashlib import blake2b
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -61,7 +61,7 @@ class _Emptied(types.ModuleType):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.__path__: list[str] = []
+        vars(self)["__path__"] = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -116,8 +116,12 @@ def _small(name: str) -> types.ModuleType:
     if name == "xxhash":
         vars(module).update(xxh64=_Digest, xxh3_64=_Digest)
     else:
-        vars(module).update(array=lambda values, *_a, **_k: array("q", values), ndarray=list)
+        vars(module).update(array=_numbers, ndarray=list)
     return module
+
+
+def _numbers(values: Iterable[int], *_more: Any, **_named: Any) -> array[int]:
+    return array("q", values)
 
 
 def folder_of(package: str) -> Path:
@@ -136,7 +140,7 @@ def folder_of(package: str) -> Path:
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path) -> Generator[None]:
     """Within this, modules of the package in `folder` can be imported by their dotted names."""
     before = dict(sys.modules)
     finder, last = _Finder(), _Finder(but=folder.name)

@@ -28,6 +28,7 @@ from schedproof.engines.adapter import (
     Work,
 )
 from schedproof.engines.finding import folder_of, names_of
+from schedproof.subjects.load_errors import TargetError
 
 
 class NanoVllm(EngineAdapter):
@@ -50,15 +51,29 @@ class NanoVllm(EngineAdapter):
         folder = folder_of(self.package)
         wanted = (self.scheduler, self.sequence, self.params, self.config)
         self._scheduler, self._sequence, self._params, config = names_of(folder, *wanted)
-        fields = getattr(config, "__dataclass_fields__", {})
-        self._usual = {n: vars(config)[n] for n in fields if n in vars(config)}
+        fields: Mapping[str, Any] = getattr(config, "__dataclass_fields__", {})
+        usual: dict[str, Any] = {n: vars(config)[n] for n in fields if n in vars(config)}
+        self._usual = usual
         self._makes_params = inspect.signature(self._params).parameters
         self._takes_block_size = "block_size" in inspect.signature(self._sequence).parameters
         self._block_size = 1
-        self._takes_phase = len(inspect.signature(self._scheduler.postprocess).parameters) > 3
+        self._takes_phase = self._looks_at_postprocess()
         probe = self.made(Request(0, (0,), 1))
         self.in_parts = hasattr(probe, "num_scheduled_tokens")
         self.chunked_prefill = self.chunked_prefill or self.in_parts
+
+    def _looks_at_postprocess(self) -> bool:
+        """Whether it wants to know the phase; raises `TargetError` where it wants something else."""
+        takes = list(inspect.signature(self._scheduler.postprocess).parameters)[3:]
+        fits = not takes or (len(takes) == 1 and "prefill" in takes[0])
+        if not fits and type(self).deliver is NanoVllm.deliver:
+            values = {"package": self.package, "takes": ", ".join(takes)}
+            raise TargetError("target.not_nano_vllm", **values)
+        return bool(takes)
+
+    def id_of(self, sequence: Any) -> int:
+        """The id of the request that a sequence stands for."""
+        return self._ids[id(sequence)]
 
     def params_of(self, request: Request) -> Any:
         """The request's sampling parameters."""
@@ -102,7 +117,8 @@ class NanoVllm(EngineAdapter):
 
     def schedule(self) -> Sequence[Work]:
         """One decision: which tokens of which sequences."""
-        self._batch = self.engine.schedule()
+        answer = self.engine.schedule()
+        self._batch = answer if isinstance(answer, tuple) else (answer, None)
         ids, span = self._ids, self.span
         return [Work(ids[id(s)], *span(s), s.block_table) for s in self._batch[0]]
 

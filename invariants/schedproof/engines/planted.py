@@ -92,7 +92,7 @@ def _out_of_queue(_adapter: EngineAdapter, pool: Pool) -> Pool:
 
 
 def _raises(_adapter: EngineAdapter, _answer: Any) -> Any:
-    raise AssertionError("planted")
+    return eval(compile("1 / 0", "planted", "eval"))  # not a line of ours
 
 
 FAULTS = (

@@ -227,7 +227,7 @@ class EngineSubject:
         self, call: str, error: BaseException, spans: Sequence[Span] = (), accepted: Any = None
     ) -> Answer:
         self.calls.action += 1  # a call that hung is over
-        self._over = raised_of(call, error)
+        self._over = raised_of(call, error, type(self.adapter))
         return Answer(accepted=accepted, batch=tuple(spans), ran=Ran(raised=self._over))
 
     # -- seeing ------------------------------------------------------------

@@ -103,12 +103,10 @@ class VllmV1(EngineAdapter):
             self._scheduler,
             vllm_config=config,
             kv_cache_config=cache,
-            structured_output_manager=Lenient(
-                should_advance=lambda *_a, **_n: False, accept_tokens=lambda *_a, **_n: True
-            ),
+            structured_output_manager=Lenient(should_advance=_no, accept_tokens=_yes),
             block_size=setup.block_size,
             hash_block_size=setup.block_size,
-            mm_registry=Lenient(supports_multimodal_inputs=lambda *_a: False),
+            mm_registry=Lenient(supports_multimodal_inputs=_no),
             log_stats=False,
         )
 
@@ -251,6 +249,14 @@ class VllmV1(EngineAdapter):
     def abort(self, request_id: int) -> None:
         """As the engine does when a client is gone."""
         self.engine.finish_requests(str(request_id), self._finished)
+
+
+def _yes(*_asked: Any, **_named: Any) -> bool:
+    return True
+
+
+def _no(*_asked: Any, **_named: Any) -> bool:
+    return False
 
 
 class Sampled(list[int]):

@@ -108,8 +108,8 @@ def _result(plan: EnginePlan, value: Any) -> RunResult:
         raise TargetError.from_json(value["target"])
     if "policy" in value:
         return RunResult.from_json(value)
-    record = value["trouble"]
-    trouble = Trouble(**{**record, "actions": tuple(record["actions"])})
+    record: dict[str, Any] = value["trouble"]
+    trouble = replace(Trouble(**record), actions=tuple(record["actions"]))
     return replace(_blank(plan), trouble=trouble)
 
 

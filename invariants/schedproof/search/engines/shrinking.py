@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from schedproof.claims.judge import Judge
 from schedproof.engines.adapter import EngineAdapter, Request
@@ -105,20 +106,34 @@ def _tinier(plan: Plan) -> Iterator[Plan]:
 def _together(plan: Plan) -> Iterator[Plan]:
     """What must change in all requests at once: prompts that begin alike, and the block's size."""
     size = plan.setup.block_size
-    halves = _each(plan, lambda r: r._replace(token_ids=r.token_ids[: -(-len(r.token_ids) // 2)]))
+    halves = _each(plan, _half)
     if size > 2:
         yield replace(halves, setup=plan.setup._replace(block_size=size // 2))
     yield halves
     for cut in (size, 1):
-        yield _each(plan, lambda r, cut=cut: r._replace(token_ids=r.token_ids[cut:] or r.token_ids))
-        yield _each(
-            plan, lambda r, cut=cut: r._replace(token_ids=r.token_ids[:-cut] or r.token_ids)
-        )
-    yield _each(plan, lambda r: r._replace(token_ids=(0,) * len(r.token_ids)))
+        yield _each(plan, partial(_without_first, cut))
+        yield _each(plan, partial(_without_last, cut))
+    yield _each(plan, _zeros)
 
 
-def _each(plan: Plan, change: Callable[..., Request]) -> Plan:
+def _each(plan: Plan, change: Callable[[Request], Request]) -> Plan:
     return replace(plan, requests=tuple((after, change(r)) for after, r in plan.requests))
+
+
+def _half(request: Request) -> Request:
+    return request._replace(token_ids=request.token_ids[: -(-len(request.token_ids) // 2)])
+
+
+def _without_first(cut: int, request: Request) -> Request:
+    return request._replace(token_ids=request.token_ids[cut:] or request.token_ids)
+
+
+def _without_last(cut: int, request: Request) -> Request:
+    return request._replace(token_ids=request.token_ids[:-cut] or request.token_ids)
+
+
+def _zeros(request: Request) -> Request:
+    return request._replace(token_ids=(0,) * len(request.token_ids))
 
 
 def _without(plan: Plan, place: int) -> Plan:
@@ -148,7 +163,7 @@ def _less(request: Request) -> Iterator[Request]:
 
 def _plainer(request: Request) -> Iterator[Request]:
     tokens = request.token_ids
-    yield request._replace(token_ids=(0,) * len(tokens))
+    yield _zeros(request)
     for place, token in enumerate(tokens):
         for plainer in range(token):
             yield request._replace(token_ids=(*tokens[:place], plainer, *tokens[place + 1 :]))
