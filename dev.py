@@ -1,6 +1,7 @@
 """Set the project up and run it, with nothing but Python: `dev.py check`, `dev.py test`.
 
-`dev.py browser-tests` looks at the page in a real Chromium.
+`dev.py browser-tests` looks at the page in a real Chromium, `dev.py docs` builds the site of
+the documents, and `dev.py docs-tests` runs the lessons and the commands of all pages.
 
 Rules. Everything is installed into `.venv` beside this file and nowhere else. A stamp,
 written last, says what `.venv` was made from; an environment whose stamp is missing or
@@ -34,12 +35,22 @@ STAMP = VENV / "made-by-dev"
 USAGE = """usage: python3 dev.py check [arguments of `schedproof check`]
        python3 dev.py test [arguments of pytest]
        python3 dev.py browser-tests [arguments of pytest]
+       python3 dev.py docs [folder]
+       python3 dev.py docs-tests [arguments of pytest]
 
 check           judge the built-in model, or a scheduler of yours: check FILE.py:CLASS
 test            run the complete test suite with coverage; with arguments, pytest alone
-browser-tests   look at the page of a report in a Chromium that is installed here"""
-COMMANDS = ("check", "test", "browser-tests")
+browser-tests   look at the page of a report in a Chromium that is installed here
+docs            build the site of the documents in both languages (build/docs by default)
+docs-tests      run lessons, notebooks and all commands of the documents; try the site"""
+COMMANDS = ("check", "test", "browser-tests", "docs", "docs-tests")
 BROWSER_TESTS = ("tests/browser/browser_player.py", "tests/browser/browser_reading.py")
+
+DOCS_TESTS = (
+    "tests/docs/slow_commands.py",
+    "tests/docs/slow_site.py",
+    "tests/lessons/slow_lessons.py",
+)
 
 
 class SetupError(Exception):
@@ -54,8 +65,8 @@ def main(arguments: Sequence[str]) -> int:
     command, rest = arguments[0], list(arguments[1:])
     try:
         ensure_environment(with_tools=command != "check")
-        if command == "browser-tests":
-            return browser_tests(rest)
+        if command in OTHERS:
+            return OTHERS[command](rest)
         return check(rest) if command == "check" else test(rest)
     except SetupError as problem:
         print(problem, file=sys.stderr)
@@ -78,11 +89,31 @@ def test(arguments: list[str]) -> int:
 
 def browser_tests(arguments: list[str]) -> int:
     """The tests in a browser; what drives it is installed when it is first needed."""
-    python = str(VENV / "bin" / "python")
-    if subprocess.call([python, "-c", "import playwright"], stderr=subprocess.DEVNULL) != 0:
-        install = ("-m", "pip", "install", "--quiet", "--editable", f"{ROOT}[browser]")
-        run_quietly("install what drives the browser", python, *install)
+    add_tools("browser", "import playwright")
     return run_module("pytest", *BROWSER_TESTS, *arguments)
+
+
+def docs(arguments: list[str]) -> int:
+    """The site of the documents, with what builds it installed when it is first needed."""
+    add_tools("docs", "import furo, nbclient")
+    return run_module("docs.site.build", *arguments)
+
+
+def docs_tests(arguments: list[str]) -> int:
+    """Lessons, notebooks, commands and the site, as their own tests."""
+    add_tools("docs", "import furo, nbclient")
+    return run_module("pytest", *DOCS_TESTS, *arguments)
+
+
+OTHERS = {"browser-tests": browser_tests, "docs": docs, "docs-tests": docs_tests}
+
+
+def add_tools(group: str, needed: str) -> None:
+    """Install an optional group of pyproject.toml unless it is there."""
+    python = str(VENV / "bin" / "python")
+    if subprocess.call([python, "-c", needed], stderr=subprocess.DEVNULL) != 0:
+        install = ("-m", "pip", "install", "--quiet", "--editable", f"{ROOT}[{group}]")
+        run_quietly(f"install the tools of the group {group}", python, *install)
 
 
 def run_module(module: str, *arguments: str) -> int:

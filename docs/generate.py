@@ -21,7 +21,6 @@ from schedmodel import KNOWN_POLICIES, POLICIES
 from schedmodel.diagrams import mermaid
 from schedproof.claims.catalogue import CLAIMS
 from schedproof.claims.claim import Claim
-from schedproof.search.exhaustive import scopes
 from schedproof.search.results import EXIT_CODES, INTERRUPTED, USAGE, Verdict
 from schedproof.settings import OPTIONS, Option
 from schedproof.telling.messages import join, tell
@@ -30,7 +29,7 @@ from schedproof.telling.story import title_of
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]  # the folder of this file is not installed
 
-from docs import compare_tables, fault_tables, field_tables, learn_tour, trace_tour  # noqa: E402
+from docs import compare_tables, fault_tables, field_tables, learn_tour, reference, trace_tour  # noqa: E402
 from docs.markdown import markdown_table, number  # noqa: E402
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -158,13 +157,19 @@ def verdicts(lang: str) -> str:
     return markdown_table(head[lang], rows, right=(2,))
 
 
-def options() -> str:
+def options(lang: str) -> str:
     """The options of `check`: as arguments, in the settings, and what they do."""
     rows: list[tuple[Any, ...]] = []
     for name, option in OPTIONS.items():
         flag = "`TARGET`" if name == "target" else f"`--{name.replace('_', '-')}`"
-        rows.append((flag, f"`{name}`", default_of(option), tell("en")(f"help.check.{name}")))
-    return markdown_table(("option", "in `[tool.schedproof]`", "default", "what it does"), rows)
+        rows.append((flag, f"`{name}`", default_of(option), tell(lang)(f"help.check.{name}")))
+    return markdown_table(OPTIONS_HEAD[lang], rows)
+
+
+OPTIONS_HEAD = {
+    "en": ("option", "in `[tool.schedproof]`", "default", "what it does"),
+    "zh": ("选项", "在 `[tool.schedproof]` 中", "默认值", "作用"),
+}
 
 
 def default_of(option: Option) -> str:
@@ -209,19 +214,7 @@ def lifecycle() -> str:
     return f"```mermaid\n{mermaid()}```"
 
 
-def shipped() -> str:
-    """The scopes that come with the package."""
-    rows: list[tuple[Any, ...]] = []
-    for name in scopes.shipped():
-        scope = scopes.load_scope(name)
-        about = json.loads((scopes.FOLDER / f"{name}.json").read_text("utf-8"))["about"]
-        size = scope.active or len(scope.slots)
-        rows.append((f"`{name}`", scope.arrivals, size, scope.blocks, about))
-    head = ("scope", "arrivals", "requests", "blocks", "what it is for")
-    return markdown_table(head, rows, right=(2, 3))
-
-
-def counts() -> str:
+def counts(lang: str) -> str:
     """The manifest's figures for the built-in model under its own exact key."""
     records = json.loads(MANIFEST.read_text("utf-8"))["configurations"]
     numbers = ("distinct_states", "transitions", "depth")
@@ -232,7 +225,13 @@ def counts() -> str:
     ]
     in_turn = list(dict.fromkeys(scope for scope, *_ in rows))
     rows.sort(key=lambda row: in_turn.index(row[0]))
-    return markdown_table(("scope", "policy", "states", "transitions", "depth"), rows, (2, 3, 4))
+    return markdown_table(COUNTS_HEAD[lang], rows, (2, 3, 4))
+
+
+COUNTS_HEAD = {
+    "en": ("scope", "policy", "states", "transitions", "depth"),
+    "zh": ("范围", "策略", "状态", "转移", "深度"),
+}
 
 
 def waits(lang: str) -> str:
@@ -279,18 +278,17 @@ def keys(lang: str) -> str:
     return markdown_table(head, rows)
 
 
-MAKERS: dict[str, Callable[..., str]] = {
-    maker.__name__: maker
-    for maker in (
-        *(trace, trap, own_claim, own_claim_broken, exits, verdicts, options, claims),
-        *(lifecycle, shipped, counts, waits, lassos, keys),
-        *fault_tables.MAKERS,
-        *compare_tables.MAKERS,
-        *field_tables.MAKERS,
-        *trace_tour.MAKERS,
-        *learn_tour.MAKERS,
-    )
-}
+_MAKERS: tuple[Callable[..., str], ...] = (
+    *(trace, trap, own_claim, own_claim_broken, exits, verdicts, options, claims),
+    *(lifecycle, counts, waits, lassos, keys),
+    *reference.MAKERS,
+    *fault_tables.MAKERS,
+    *compare_tables.MAKERS,
+    *field_tables.MAKERS,
+    *trace_tour.MAKERS,
+    *learn_tour.MAKERS,
+)
+MAKERS = {maker.__name__: maker for maker in _MAKERS}
 
 
 if __name__ == "__main__":

@@ -40,3 +40,7 @@ var splitQuery = function (query) {
                 self.latin_terms.add(word.lower())
             terms += [word] if word else [*han, *(han[i : i + 2] for i in range(len(han) - 1))]
         return terms
+
+    def word_filter(self, word: str) -> bool:
+        """Which terms are kept: of Han characters all, of words those that Sphinx keeps."""
+        return bool(re.match(f"[{HAN}]", word)) or super().word_filter(word)

@@ -33,8 +33,8 @@ DECISIONS = ("decisions/0001-documents-in-two-languages",)
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "tutorial": ("start", "lessons/index", *LESSONS, "learn"),
-    "how-to": ("tests", "ci", "report", "traces", "exports", "own-claims"),
-    "explanation": ("model", "verdicts", "liveness"),
+    "how-to": ("engines", "tests", "ci", "report", "traces", "exports", "own-claims"),
+    "explanation": ("model", "verdicts", "liveness", "compare"),
     "reference": ("cli", "python", "claims", "faults", "scopes", "glossary"),
     "decisions": DECISIONS,
 }

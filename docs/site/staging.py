@@ -53,7 +53,6 @@ def as_sphinx_reads_it(file: Path, page: str, lang: str, folder: Path) -> str:
     """A page's text for the site; files that it links to are copied into `folder`."""
     text = OTHER_LANGUAGE.sub("", file.read_text(encoding="utf-8"), count=1)
     text = COMMENT.sub("", text)
-    text = FENCE.sub(lambda fence: _picture(fence, page), text)
     by_file = {file_of(name, tongue): name for tongue in LANGUAGES for name in all_pages()}
 
     def turned(link: re.Match[str]) -> str:
@@ -65,7 +64,7 @@ def as_sphinx_reads_it(file: Path, page: str, lang: str, folder: Path) -> str:
             name += ".md"
         return os.path.relpath(name, Path(page).parent) + (link[2] or "")
 
-    return LINK.sub(turned, text)
+    return FENCE.sub(lambda fence: _picture(fence, page), LINK.sub(turned, text))
 
 
 def _picture(fence: re.Match[str], page: str) -> str:
