@@ -202,3 +202,15 @@ def test_a_trace_from_another_folder_finds_its_file(
 def test_the_trace_of_the_fault_has_its_actions() -> None:
     assert FORGETS == "preempt-forgets-tokens"
     assert len(LOSES_A_TOKEN) == 5
+
+
+def test_no_shorter_trace_is_said_only_of_the_scheduler_it_was_proved_of(
+    run: Run, broken_file: Path
+) -> None:
+    run("check", "mine.py", "--policy", "fixed_priority", "--claims", "PROGRESS-2")
+    proved = "no shorter trace breaks this claim"
+    assert proved in run("replay").out
+    assert proved not in run("replay", "--on", f"fault:{FORGETS}").out
+    text = broken_file.read_text(encoding="utf-8")
+    broken_file.write_text(text + "\n# edited\n", encoding="utf-8")
+    assert proved not in run("replay").out

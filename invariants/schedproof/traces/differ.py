@@ -81,7 +81,7 @@ def _step(before: Observation, answer: Answer, after: Observation) -> dict[str, 
         "free": after.free,
         "clock": after.clock,
         "requests": requests,
-        "finished": sorted(r.request_id for r in after.rows if r.finished),
+        "finished": sorted((plain(r.request_id) for r in after.rows if r.finished), key=str),
     }
 
 
@@ -118,20 +118,27 @@ def _in_state(number: int, one: dict[str, Any], other: dict[str, Any]) -> Partin
     for name in ("free", "clock", "finished"):
         if one[name] != other[name]:
             return Parting(number, "state", None, name, one[name], other[name])
-    for request, fields in one["requests"].items():
-        theirs = other["requests"].get(request, {})
-        for name, value in fields.items():
-            if theirs.get(name) != value:
-                got = theirs.get(name)
-                return Parting(number, "state", int(request), name, value, got)
+    for request in dict.fromkeys((*one["requests"], *other["requests"])):
+        mine, theirs = (each["requests"].get(request, {}) for each in (one, other))
+        for name in dict.fromkeys((*mine, *theirs)):
+            if mine.get(name) != theirs.get(name):
+                return Parting(
+                    number, "state", _id(request), name, mine.get(name), theirs.get(name)
+                )
     return None
+
+
+def _id(text: str) -> Any:
+    """An id that was a key of JSON: a number again where it is one."""
+    return int(text) if text.removeprefix("-").isdecimal() else text
 
 
 def _in_report(
     number: int, one: dict[str, Any], other: dict[str, Any], keys: Sequence[str]
 ) -> Parting | None:
     """The first value of the reports that differs."""
-    reports = zip(keys, one["report"] or (), other["report"] or (), strict=False)
+    nothing = [None] * len(keys)
+    reports = zip(keys, one["report"] or nothing, other["report"] or nothing, strict=False)
     for name, mine, their in reports:
         if mine != their:
             return Parting(number, "report", None, name, mine, their)
