@@ -49,14 +49,20 @@ def counts_equal_owners(edge: Edge) -> Judged:
     return True if owners or edge.paged_before != paged else None
 
 
+def _go_together(paged: Paged, owners: dict[int, list[int]]) -> bool:
+    """Whether all is right with the blocks, found out at once."""
+    free = set(paged.free_ids)
+    if len(free) < len(paged.free_ids) or not free.isdisjoint(owners):
+        return False
+    held = owners.get
+    return [len(held(block, ())) for block in range(len(paged.references))] == [*paged.references]
+
+
 def _wrong_block(paged: Paged, owners: dict[int, list[int]]) -> Breach | None:
     """The first block whose count, owners and place on the free list do not go together."""
-    free = Counter(paged.free_ids)
-    if all(
-        len(owners.get(block, ())) == count and free[block] <= (not count)
-        for block, count in enumerate(paged.references)
-    ):
+    if _go_together(paged, owners):
         return None
+    free = Counter(paged.free_ids)
     for block, count in enumerate(paged.references):
         holders = owners.get(block, [])
         guilty = tuple((holder, "block_ids") for holder in dict.fromkeys(holders))

@@ -63,7 +63,7 @@ class NanoVllm(EngineAdapter):
         self.chunked_prefill = self.chunked_prefill or self.in_parts
 
     def _looks_at_postprocess(self) -> bool:
-        """Whether it wants to know the phase; raises `TargetError` where it wants something else."""
+        """Whether it wants the phase, too; raises `TargetError` where it wants something else."""
         takes = list(inspect.signature(self._scheduler.postprocess).parameters)[3:]
         fits = not takes or (len(takes) == 1 and "prefill" in takes[0])
         if not fits and type(self).deliver is NanoVllm.deliver:

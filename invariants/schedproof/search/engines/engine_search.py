@@ -36,7 +36,7 @@ from schedproof.subjects.contract import Config, SubjectError
 
 TAKE_LONG, MANY_FACES = ("STALL-2.endless",), ("STALL-2",)
 HANGS_MAX = 3
-LOOK_EVERY, COLLECT_EVERY = 16, 500
+LOOK_EVERY, COLLECT_EVERY = 16, 2000
 
 
 @dataclass(frozen=True)
