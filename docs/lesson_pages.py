@@ -34,6 +34,8 @@ CELL = re.compile(r"^```python\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 INSTRUCTORS = ("## For instructors", "## 教师说明")
 SUMMARY = {"en": "What it prints", "zh": "输出"}
 SECONDS = "10m"
+BY_LANGUAGE = (("en", "zh"), ("of", "/"))
+"""Texts without a Chinese letter that differ all the same."""
 
 
 def pages() -> list[Path]:
@@ -151,13 +153,27 @@ def _cell(kind: str, text: str, place: int) -> dict[str, Any]:
     return {**made, "execution_count": None, "outputs": []} if kind == "code" else made
 
 
-def program_of(cells: list[str]) -> str:
-    """What cells do, whatever their texts and comments say."""
-    tree = ast.parse("\n".join(cells))
+def is_same_program(english: list[str], chinese: list[str]) -> bool:
+    """Whether cells do the same, whatever their comments and translated texts say."""
+    (one, texts), (other, translated) = _program_of(english), _program_of(chinese)
+    return one == other and all(map(_may_stand_for, texts, translated))
+
+
+def _program_of(cells: list[str]) -> tuple[str, list[str]]:
+    """The program without its texts, and its texts; f-strings count by what they show."""
+    tree, texts = ast.parse("\n".join(cells)), list[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            node.values = [part for part in node.values if isinstance(part, ast.FormattedValue)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            node.value = "" if re.search(r"[^a-z0-9_:.-]", node.value, re.IGNORECASE) else "word"
-    return ast.dump(tree)
+            texts.append(node.value)
+            node.value = ""
+    return ast.dump(tree), texts
+
+
+def _may_stand_for(english: str, chinese: str) -> bool:
+    return english == chinese or not chinese.isascii() or (english, chinese) in BY_LANGUAGE
 
 
 def main(names: list[str]) -> None:

@@ -1,7 +1,8 @@
 """Build the site in both languages: `python -m docs.site.build [FOLDER]`.
 
 Rules. A warning of Sphinx is an error. The folder (`build/docs`) is made anew each time; its
-`index.html` leads to both languages, and everything in it works from the disk.
+`index.html` leads to both languages, and everything in it works from the disk. What the theme
+says in English only is replaced in the Chinese pages when they are written.
 """
 
 from __future__ import annotations
@@ -18,6 +19,16 @@ from docs.site.staging import stage
 SITE = ROOT / "build" / "docs"
 HERE = Path(__file__).resolve().parent
 SPHINX_NAMES = {"en": "en", "zh": "zh_CN"}
+THEME_IN_CHINESE = {
+    ">Skip to content<": ">跳到正文<",
+    ">Light mode<": ">浅色<",
+    ">Dark mode<": ">深色<",
+    ">Auto light/dark, in light mode<": ">自动，现为浅色<",
+    ">Auto light/dark, in dark mode<": ">自动，现为深色<",
+    '"Toggle Light / Dark / Auto color theme"': '"切换浅色、深色或自动"',
+    '"Toggle site navigation sidebar"': '"打开或收起站点导航"',
+    '"Toggle table of contents sidebar"': '"打开或收起本页目录"',
+}
 FRONT = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -38,14 +49,31 @@ def main(words: list[str]) -> int:
     sources = site.with_name(f"{site.name}-sources")
     rmtree(site, ignore_errors=True)
     stage(sources)
+    compile_texts()
     for lang in LANGUAGES:
         code = run_sphinx(sources / lang, site / lang, lang)
         if code:
             return code
+    translate_theme(site / "zh")
     (site / "index.html").write_text(FRONT, encoding="utf-8")
     rmtree(sources)
     sys.stdout.write(f"{site / 'index.html'}\n")
     return 0
+
+
+def compile_texts() -> None:
+    """Make of `locale` what Sphinx reads."""
+    command = [sys.executable, "-m", "sphinx_intl", "build", "-d", str(HERE / "locale")]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+
+
+def translate_theme(site: Path) -> None:
+    """Put Chinese in place of what the theme says in English, whatever the language."""
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        for english, chinese in THEME_IN_CHINESE.items():
+            text = text.replace(english, chinese)
+        page.write_text(text, encoding="utf-8")
 
 
 def run_sphinx(source: Path, target: Path, lang: str) -> int:

@@ -27,6 +27,7 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["files/**"]
 myst_heading_anchors = 4
 locale_dirs = [str(HERE / "locale")]
+gettext_auto_build = False  # `build.py` does that
 html_theme = "furo"
 html_title = f"schedproof {version}"
 html_static_path = [str(HERE / "static")]
@@ -35,6 +36,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+html_show_search_summary = False  # it would be fetched, which browsers refuse on a disk
 html_sidebars = {
     "**": [
         "sidebar/brand.html",

@@ -22,28 +22,33 @@ class Place(NamedTuple):
 
 
 PLACES = {
-    "waiting": Place(90, 60),
-    "admitted": Place(90, 210),
-    "prefill": Place(370, 210),
-    "decode": Place(680, 210),
-    "preempted": Place(370, 390),
-    "finished": Place(680, 60),
+    "waiting": Place(100, 50),
+    "admitted": Place(100, 230),
+    "prefill": Place(430, 230),
+    "decode": Place(780, 230),
+    "preempted": Place(430, 430),
+    "finished": Place(780, 50),
 }
 BENDS = {  # how far the middle of a line is moved off the straight way
-    ("admitted", "decode"): (0, -62),
-    ("admitted", "preempted"): (-30, 30),
-    ("preempted", "admitted"): (-120, 62),
-    ("admitted", "finished"): (-40, -8),
-    ("prefill", "finished"): (30, 0),
-    ("decode", "preempted"): (20, 30),
-    ("preempted", "finished"): (330, 200),
+    ("admitted", "decode"): (0, -78),
+    ("admitted", "preempted"): (-20, 36),
+    ("preempted", "admitted"): (-90, 70),
+    ("admitted", "finished"): (-60, -22),
+    ("prefill", "finished"): (30, 12),
+    ("prefill", "preempted"): (46, 0),
+    ("decode", "preempted"): (40, 40),
+    ("preempted", "finished"): (345, 110),
 }
-WIDTH, HEIGHT = 860, 470
+LOOPS = {  # where the label of a move from a state to itself stands, seen from the state
+    "prefill": (-70, 62),
+    "decode": (70, 62),
+}
+WIDTH, HEIGHT = 1010, 480
 HALF_WIDTH, HALF_HEIGHT = 52, 19
 TITLE = {"en": "The life of a request", "zh": "请求的生命周期"}
 STYLE = """
   text { font: 13px system-ui, sans-serif; text-anchor: middle; fill: #1f2328 }
-  .label { font-size: 11.5px; paint-order: stroke; stroke: #fff; stroke-width: 5px }
+  .label { font-size: 12.5px; paint-order: stroke; stroke: #fff; stroke-width: 5px }
   .state { fill: #e8f0fe; stroke: #3b5bdb; stroke-width: 1.4 }
   .final { stroke-width: 3 }
   path { fill: none; stroke: #57606a; stroke-width: 1.3 }
@@ -85,7 +90,7 @@ def _state(name: str, final: bool) -> str:
 
 def _line(source: str, dest: str, label: str) -> str:
     if source == dest:
-        return _loop(PLACES[source], label)
+        return _loop(source, label)
     start, end = PLACES[source], PLACES[dest]
     off = BENDS.get((source, dest), (0, 0))
     middle = Place((start.x + end.x) // 2 + off[0], (start.y + end.y) // 2 + off[1])
@@ -96,11 +101,15 @@ def _line(source: str, dest: str, label: str) -> str:
     return f'<path d="{curve}" marker-end="url(#head)"/>{_label(middle, label)}'
 
 
-def _loop(place: Place, label: str) -> str:
-    """A move that leaves a state where it is, drawn below it."""
-    x, y = place.x, place.y + HALF_HEIGHT
-    curve = f"M{x + 24},{y} C{x + 50},{y + 42} {x - 50},{y + 42} {x - 24},{y}"
-    return f'<path d="{curve}" marker-end="url(#head)"/>{_label(Place(x, y + 34), label)}'
+def _loop(source: str, label: str) -> str:
+    """A move that leaves a state where it is, drawn below it on the side of its label."""
+    place, (dx, dy) = PLACES[source], LOOPS[source]
+    middle = Place(place.x + dx, place.y + dy)
+    left = place.x + (-44 if dx < 0 else 12)
+    start, end = (left, place.y + HALF_HEIGHT), (left + 32, place.y + HALF_HEIGHT)
+    bends = f"{left - 10},{middle.y + 8} {left + 42},{middle.y + 8}"
+    curve = f"M{start[0]},{start[1]} C{bends} {end[0]},{end[1]}"
+    return f'<path d="{curve}" marker-end="url(#head)"/>{_label(middle, label)}'
 
 
 def _label(place: Place, label: str) -> str:
