@@ -17,7 +17,7 @@ from typing import Any
 from schedmodel import POLICIES, __version__
 from schedproof.claims.catalogue import applicable
 from schedproof.claims.judge import Judge
-from schedproof.engines.named import engine_target
+from schedproof.engines.named import LARGE, engine_target
 from schedproof.planning import bounds_of, judged_claims, make_plan, named_as
 from schedproof.reports.formats import FORMATS
 from schedproof.reports.places import PlaceError, Wanted, write_all
@@ -28,8 +28,7 @@ from schedproof.search.policy_runs import run_plan
 from schedproof.search.profiles import PROFILES, QUICK
 from schedproof.search.results import Counterexample, RunResult
 from schedproof.settings import UsageError, resolve
-from schedproof.subjects.chapter import ChapterSubject
-from schedproof.subjects.contract import Config
+from schedproof.subjects.contract import Config, Limits
 from schedproof.subjects.load_errors import TargetError
 from schedproof.subjects.sources import source_of
 from schedproof.telling.document import to_document
@@ -219,7 +218,7 @@ def engine_plan(asked: dict[str, Any]) -> EnginePlan | None:
     profile = PROFILES[asked["profile"] or QUICK]
     sizes = {name: asked[name] for name in ("requests", "blocks") if asked[name]}
     seed = asked["seed"] if asked["seed"] is not None else profile.seed or 0
-    runs = profile.examples * ENGINE_RUNS_EACH
+    runs = profile.examples * (LARGE_RUNS_EACH if target.adapter in LARGE else ENGINE_RUNS_EACH)
     return EnginePlan(
         target,
         judged_on_edges(judged_claims(asked["claims"])),
@@ -229,8 +228,9 @@ def engine_plan(asked: dict[str, Any]) -> EnginePlan | None:
     )
 
 
-ENGINE_RUNS_EACH = 50
-"""A run of an engine takes about a fiftieth of the time of a run of the other random search."""
+ENGINE_RUNS_EACH, LARGE_RUNS_EACH = 50, 5
+"""A run of an engine takes about a fiftieth of the time of a run of the other random search; one of
+a large library a fifth."""
 
 
 def test_case(
@@ -262,10 +262,11 @@ def test_case(
     loaded = source.load(lambda _part: None)
     if len(asked["policy"]) != 1:
         raise UsageError("usage.one_policy", option="policy", value=policy)
-    config = Config(asked["policy"][0], asked["blocks"], aging_interval)
+    limits = Limits() if source.batches else None
+    config = Config(asked["policy"][0], asked["blocks"], aging_interval, limits)
 
-    def start(config: Config) -> ChapterSubject:
-        return ChapterSubject(loaded.make, config, loaded.strict_types)
+    def start(config: Config) -> Any:
+        return loaded.subject(loaded.make, config, loaded.strict_types)
 
     judge = Judge(applicable(judged_claims(asked["claims"]), start(config)))
     bounds = bounds_of(asked)

@@ -24,6 +24,8 @@ SHIPPED = {
     "vllm": "schedproof.engines.vllm_v1:VllmV1",
 }
 """The adapters that come with the package, by the name that a target begins with."""
+LARGE = ("transformers", "vllm")
+"""Libraries that take long to import; they are known, and may be imported outside a child."""
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,7 @@ class TransformersBatching(EngineAdapter):
         except (ImportError, AttributeError):
             raise MissingPackage("transformers", HOW) from None
         self._lib.logging.set_verbosity_error()
+        self._torch.set_num_threads(1)
         sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
         heads = {"num_attention_heads": 1, "num_key_value_heads": 1, "vocab_size": 8}
         config = self._lib.LlamaConfig(**sizes, **heads, max_position_embeddings=64)

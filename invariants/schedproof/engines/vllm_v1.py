@@ -76,6 +76,7 @@ class VllmV1(EngineAdapter):
             self._hash: Callable[[Any], Any] = hash_of
             self._utils.init_none_hash(self._hash)
             self._torch = importlib.import_module("torch")
+            self._torch.set_num_threads(1)
         except ImportError as error:
             raise MissingPackage(f"vllm ({error})", HOW) from None
 

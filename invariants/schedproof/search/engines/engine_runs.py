@@ -1,8 +1,11 @@
 """The search of an engine in a child process, with limits of time and memory.
 
-Rules. As in `policy_runs`: the engine is loaded and led in a child only, and whatever becomes of
-the child is a result. A call that does not come back is ended after a moment and told as a broken
-claim, because it is the engine's and can be made smaller.
+Rules.
+1. As in `policy_runs`: the engine is loaded and led in a child only, and whatever becomes of the
+   child is a result. Only the large libraries, which take longer to import than a call may, are
+   imported before the child is made.
+2. A call that does not come back is ended after a moment and told as a broken claim, because it is
+   the engine's and can be made smaller.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from typing import Any
 
 from schedproof.claims.catalogue import CLAIMS
 from schedproof.claims.claim import Claim, Over
-from schedproof.engines.named import EngineTarget, load_adapter
+from schedproof.engines.adapter import EngineAdapter
+from schedproof.engines.named import LARGE, EngineTarget, load_adapter
 from schedproof.search import isolation
 from schedproof.search.engines.engine_search import Within, search_engine
 from schedproof.search.engines.self_test import SelfTest, Tried, self_test
@@ -46,7 +50,7 @@ class EnginePlan:
 
 def run_engine(plan: EnginePlan, tell: Tell) -> RunResult:
     """The result of a plan. Raises `TargetError` when the target names no engine."""
-    outcome = isolation.run_isolated(_job(plan), plan.limits, tell)
+    outcome = isolation.run_isolated(_job(plan, _loaded_before(plan.target)), plan.limits, tell)
     if isinstance(outcome, isolation.Finished) or (
         isinstance(outcome, isolation.Interrupted) and outcome.returned
     ):
@@ -61,9 +65,11 @@ SELF_TEST_SECONDS = 120.0
 def run_self_test(target: EngineTarget) -> SelfTest:
     """The self-test of an adapter, in a child. Raises `TargetError`, or `RuntimeError`."""
 
+    loaded = _loaded_before(target)
+
     def job(channel: Channel) -> JsonValue:
         try:
-            adapter = load_adapter(target, channel.begin)
+            adapter = loaded or load_adapter(target, channel.begin)
         except TargetError as error:
             return {"target": error.to_json()}
         tested = self_test(adapter, judged_on_edges(CLAIMS), channel)
@@ -87,10 +93,14 @@ def judged_on_edges(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     return tuple(claim for claim in claims if claim.over not in (Over.RUN, Over.ROUNDS))
 
 
-def _job(plan: EnginePlan) -> Callable[[Channel], JsonValue]:
+def _loaded_before(target: EngineTarget) -> EngineAdapter | None:
+    return load_adapter(target) if target.adapter in LARGE else None
+
+
+def _job(plan: EnginePlan, loaded: EngineAdapter | None) -> Callable[[Channel], JsonValue]:
     def job(channel: Channel) -> JsonValue:
         try:
-            adapter = load_adapter(plan.target, channel.begin)
+            adapter = loaded or load_adapter(plan.target, channel.begin)
         except TargetError as error:
             return {"target": error.to_json()}
         except SubjectLoadError as error:
