@@ -10,7 +10,7 @@ import pytest
 from tests.traces.conftest import FORGETS, LOSES_A_TOKEN, Keep, Run, enqueue
 
 from schedproof.search.isolation import Limits
-from schedproof.subjects.actions import STEP, Abort
+from schedproof.subjects.actions import STEP, Abort, Enqueue
 from schedproof.traces import children
 from schedproof.traces import replay as replays
 from schedproof.traces.replay import replay
@@ -214,3 +214,20 @@ def test_no_shorter_trace_is_said_only_of_the_scheduler_it_was_proved_of(
     text = broken_file.read_text(encoding="utf-8")
     broken_file.write_text(text + "\n# edited\n", encoding="utf-8")
     assert proved not in run("replay").out
+
+
+@pytest.mark.parametrize("name", ["prompt_len", "required_blocks", "deadline_step"])
+def test_a_text_where_a_number_belongs_is_the_schedulers_to_refuse(
+    keep: Keep, broken_file: Path, name: str
+) -> None:
+    actions = [Enqueue(0, **{"prompt_len": 1, name: "2"}), STEP]  # type: ignore[arg-type]
+    (replayed,) = replay([keep(subject=f"{broken_file.name}:DecodeSchedulerSim", actions=actions)])
+    trouble = replayed.taken.trouble
+    assert trouble is not None
+    assert trouble.kind == "raised"
+
+
+def test_an_id_that_is_a_list_is_refused_with_the_reason(run: Run, keep: Keep) -> None:
+    path = keep(actions=[enqueue([1]), STEP]).path  # type: ignore[arg-type]
+    said = run("replay", str(path))
+    assert (said.code, "request_id must be a number or a text, got [1]" in said.err) == (2, True)

@@ -121,6 +121,8 @@ def from_json(record: Mapping[str, Any]) -> Action:
     if op not in _KINDS:
         raise ValueError(f"op must be one of {', '.join(_KINDS)}, got {op!r}")
     args = record.get("args", {})
+    if isinstance(args.get("request_id"), (list, dict)):
+        raise ValueError(f"request_id must be a number or a text, got {args['request_id']!r}")
     try:
         if op == "enqueue" and "token_ids" in args:
             return EngineEnqueue.of(**args)

@@ -68,6 +68,11 @@ OF_BATCHES = frozenset(
 )
 """What only schedulers of batches have."""
 
+OF_ENGINES = frozenset(
+    {Feature.FORWARD_PASS, Feature.TOKENS, Feature.COUNTERS, Feature.STEP_BOUNDS}
+)
+"""What only engines have that are really run, through an adapter."""
+
 
 class Limits(NamedTuple):
     """What a scheduler of batches is set up with: tokens in a block, and limits of a step."""
@@ -148,20 +153,23 @@ def expected_refusal(
 ) -> str | None:
     """Why the chapter refuses this request, or None if it is valid.
 
-    Wrong types are judged only with `strict_types`; without it they must not be asked.
+    Wrong types are judged only with `strict_types`. Without it no search asks for them, but a
+    trace that was written by hand may: nothing is known to be wrong with them then.
     """
-    sizes = ("prompt_len", "max_new_tokens", "required_blocks")
     if strict_types:
         wrong = _wrong_type(action)
         if wrong is not None:
             return wrong
-    if action.request_id in used_ids:
-        return "request_id"
-    for name in sizes:
-        if getattr(action, name) < 1:
-            return name
-    if action.deadline_step is not None and action.deadline_step <= clock:
-        return "deadline_step"
+    try:
+        if action.request_id in used_ids:
+            return "request_id"
+        for name in ("prompt_len", "max_new_tokens", "required_blocks"):
+            if getattr(action, name) < 1:
+                return name
+        if action.deadline_step is not None and action.deadline_step <= clock:
+            return "deadline_step"
+    except TypeError:
+        pass
     return None
 
 
