@@ -19,7 +19,7 @@ class SmolVllm(EngineAdapter):
     def load(self) -> None:
         """Its scheduler, pool and sequences; its `__init__` would import a model."""
         wanted = ("scheduler:Scheduler", "block_manager:BlockSpaceManager")
-        made = ("sequence:Sequence", "sequence:SequenceGroup")
+        made = ("sequence:Sequence", "sequence:SequenceGroup", "sequence:SequenceStatus")
         self._made = names_of(folder_of(self.package), *wanted, *made)
 
     def takes(self, setup: Setup, request: Request) -> bool:
@@ -28,7 +28,7 @@ class SmolVllm(EngineAdapter):
         return blocks <= setup.blocks
 
     def start(self, setup: Setup) -> None:
-        scheduler, pool, self._sequence, self._group = self._made
+        scheduler, pool, self._sequence, self._group, self._status = self._made
         self.blocks = pool(setup.blocks, setup.block_size)
         self.engine: Any = scheduler(self.blocks, setup.max_num_seqs)
         self.groups: dict[int, tuple[Any, int]] = {}
@@ -60,8 +60,7 @@ class SmolVllm(EngineAdapter):
             sequence.output_tokens.append(tokens[number])
             self.blocks.append_token(number)
             if len(sequence.output_tokens) >= self.groups[number][1]:
-                kind: Any = type(sequence.status)
-                sequence.status = kind.FINISHED
+                sequence.status = self._status.FINISHED
                 self.blocks.free(number)
                 self.engine.running.remove(group)
 
