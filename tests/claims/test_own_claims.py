@@ -108,6 +108,18 @@ def test_a_file_that_has_none_is_a_mistake(text: str | None, message: str, tmp_p
     assert caught.value.message_id == message
 
 
+def test_two_claims_of_one_id_are_a_mistake_and_one_under_two_names_is_none(
+    tmp_path: Path,
+) -> None:
+    path = Path(written(tmp_path, "return True"))
+    text = path.read_text()
+    path.write_text(f"{text}\nagain = mine\n")
+    assert schedproof.check(claims_from=str(path), claims="MINE-1", **QUICK)
+    path.write_text(f"{text}\nfirst = mine\n\n{text}")
+    with pytest.raises(TargetError, match="Two claims have the id MINE-1"):
+        schedproof.check(claims_from=str(path), **QUICK)
+
+
 def test_a_notebook_or_a_class_cannot_hold_claims(tmp_path: Path) -> None:
     with pytest.raises(TargetError) as caught:
         schedproof.check(claims_from=written(tmp_path, "return None") + ":mine", **QUICK)

@@ -220,7 +220,7 @@ def test_no_shorter_trace_is_said_only_of_the_scheduler_it_was_proved_of(
 def test_a_text_where_a_number_belongs_is_the_schedulers_to_refuse(
     keep: Keep, broken_file: Path, name: str
 ) -> None:
-    actions = [Enqueue(0, **{"prompt_len": 1, name: "2"}), STEP]  # type: ignore[arg-type]
+    actions = [Enqueue(0, **{"prompt_len": 1, name: "2"}), STEP]
     (replayed,) = replay([keep(subject=f"{broken_file.name}:DecodeSchedulerSim", actions=actions)])
     trouble = replayed.taken.trouble
     assert trouble is not None

@@ -2,7 +2,7 @@
 
 Rules.
 1. A file given with `--claims-from` is Python. Every predicate in it that `claim` decorates is
-   a claim; its id looks like HIT-1 and is none of ours.
+   a claim; its id looks like HIT-1, is none of ours, and stands for one claim only.
 2. A predicate is asked about one action at a time (`over` is "step", "preemption", "change" or
    "edge") and answers None (nothing to judge here), True (it holds), or why it does not: a text,
    or `broken(text, (request id, field), ...)`, which marks the guilty fields too. False is for
@@ -25,6 +25,7 @@ from schedproof.claims.catalogue import BY_ID
 from schedproof.claims.claim import GENERAL, Claim, Kind, Over
 from schedproof.claims.edge import Breach, Judged
 from schedproof.subjects.contract import SubjectError
+from schedproof.subjects.load_errors import TargetError
 
 OVER = (Over.STEP, Over.PREEMPTION, Over.CHANGE, Over.EDGE)
 ID = re.compile(r"[A-Z][A-Z0-9]*-[A-Z0-9]+")
@@ -123,6 +124,12 @@ def _judged(claim_id: str, answer: Any) -> Judged:
 
 
 def claims_of(names: Mapping[str, Any]) -> list[OwnClaim]:
-    """The claims among a module's names, each once, in their order."""
-    found = {value.claim.id: value for value in names.values() if isinstance(value, OwnClaim)}
+    """The claims among a module's names, each once, in their order.
+
+    Raises `TargetError` where two of them have the same id.
+    """
+    found: dict[str, OwnClaim] = {}
+    for value in names.values():
+        if isinstance(value, OwnClaim) and found.setdefault(value.claim.id, value) is not value:
+            raise TargetError("target.claim_twice", name=value.claim.id)
     return list(found.values())
