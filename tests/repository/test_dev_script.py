@@ -186,6 +186,24 @@ def test_browser_tests_are_a_command_of_their_own(
     assert [Path(name).name for name in dev.BROWSER_TESTS] == there
 
 
+def test_documents_have_commands_of_their_own(
+    dev: ModuleType, maker: Maker, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[tuple[str, ...]] = []
+
+    def run_module(*command: str) -> int:
+        ran.append(command)
+        return 0
+
+    monkeypatch.setattr(dev, "run_module", run_module)
+    monkeypatch.setattr(dev.subprocess, "call", lambda *_command, **_how: 0)
+    assert dev.main(["docs", "somewhere"]) == 0
+    assert dev.main(["docs-tests", "-x"]) == 0
+    assert ran == [("docs.site.build", "somewhere"), ("pytest", *dev.DOCS_TESTS, "-x")]
+    there = [*(root / "tests").glob("docs/slow_*.py"), *(root / "tests").glob("lessons/slow_*.py")]
+    assert sorted(dev.DOCS_TESTS) == sorted(str(path.relative_to(root)) for path in there)
+
+
 def test_variables_that_lead_pip_astray_are_dropped(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
