@@ -6,7 +6,8 @@ Rules.
 2. `ENDS` says where another exit code than 0 or 1 is right: 1 is a violation that was found.
 3. `NOT_TYPED` has the lines that are left out, each with its reason. A line of it that stands
    on no page any more is an error.
-4. What a `console` fence shows is made by a program and compared by `test_documents.py`; here
+4. Settings are tried as settings, and the commands in files for CI services are typed.
+5. What a `console` fence shows is made by a program and compared by `test_documents.py`; here
    it is only seen to that every one of them is.
 """
 
@@ -27,6 +28,8 @@ from tests.docs.conftest import DOCUMENTS, ROOT, name_of
 from schedproof.learn.writing import ALL, as_notebook, as_python
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+TOML = re.compile(r"^```toml\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+YAML = re.compile(r"^```yaml\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 CONSOLE = re.compile(r"^```console\n", re.MULTILINE)
 NOT_TYPED = {
     "git clone <": "needs the network; what follows it is what CI begins with",
@@ -113,6 +116,39 @@ def test_commands_do_not_fail(page: Path, folder: Path) -> None:
         allowed = next((codes for part, codes in ENDS.items() if part in line), (0, 1))
         assert done.returncode in allowed, f"{line}\n{done.stdout[-800:]}\n{done.stderr[-800:]}"
         assert "Traceback" not in done.stderr, line
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if TOML.search(page.read_text("utf-8"))], ids=name_of
+)
+def test_settings_are_settings(page: Path, folder: Path) -> None:
+    (settings,) = TOML.findall(page.read_text(encoding="utf-8"))
+    (folder / "pyproject.toml").write_text(settings, encoding="utf-8")
+    _put_scheduler(folder / "src" / "engine" / "scheduler.py", folder)
+    done = typed("schedproof check --requests 2 --scope small", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "src/engine/scheduler.py:Scheduler" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if YAML.search(page.read_text("utf-8"))], ids=name_of
+)
+def test_commands_in_the_files_of_ci_services(page: Path, folder: Path) -> None:
+    _put_scheduler(folder / "src" / "scheduler.py", folder)
+    fences = "".join(YAML.findall(page.read_text(encoding="utf-8")))
+    commands = re.findall(r"^ *- (schedproof [^\n]+)$", fences, re.MULTILINE)
+    args = re.findall(r"^ *args: ([^\n]+)$", fences, re.MULTILINE)
+    commands += [f"schedproof check src/scheduler.py:Scheduler {each}" for each in args]
+    assert commands
+    for line in commands:
+        done = typed(f"{line} --requests 2", folder)
+        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+def _put_scheduler(path: Path, folder: Path) -> None:
+    path.parent.mkdir(parents=True)
+    text = (folder / "my_scheduler.py").read_text(encoding="utf-8")
+    path.write_text(text.replace("MyScheduler", "Scheduler"), encoding="utf-8")
 
 
 def test_lines_that_are_left_out_are_there() -> None:
