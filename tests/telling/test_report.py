@@ -58,6 +58,27 @@ def test_claims_that_were_not_exercised_or_reached_are_named(clean_run: Make) ->
     assert "not applicable: REACH-AGING" in text
 
 
+def test_claims_about_other_kinds_of_schedulers_are_only_counted(clean_run: Make) -> None:
+    def told(*applicable: str) -> str:
+        names = ("LEDGER-4", "ABORT-1", "KV-1", "REACH-AGING")
+        verdicts = dict.fromkeys(names, "not_applicable") | dict.fromkeys(applicable, "reached")
+        return flat(report(clean_run(claims=[ClaimResult(n, v, 0) for n, v in verdicts.items()])))
+
+    assert "not applicable: REACH-AGING, and 3 claims about other kinds of schedulers" in told()
+    assert "not applicable: 3 claims about other kinds of schedulers" in told("REACH-AGING")
+    assert "not applicable: ABORT-1, REACH-AGING, and 1 claim about other kinds" in told("LEDGER-4")
+
+
+def test_that_nothing_breaks_without_an_action_is_not_told(clean_run: Make) -> None:
+    def note(actions: int, states: int) -> str:
+        values = {"actions": actions, "states": states}
+        return report(clean_run(notes=(("note.certificate", values),)))
+
+    assert "Nothing breaks" not in note(0, 1)
+    assert "Nothing breaks within 1 action: 1 state says so." in note(1, 1)
+    assert "Nothing breaks within 2 actions: 9 states say so." in note(2, 9)
+
+
 def test_a_claim_that_only_some_policies_exercised_is_named_with_the_others(
     clean_run: Make,
 ) -> None:

@@ -28,6 +28,7 @@ from schedmodel.scheduler import DecodeSchedulerSim
 from schedproof.subjects.actions import Action, Enqueue, Step
 from schedproof.subjects.contract import (
     OF_BATCHES,
+    OF_ENGINES,
     Config,
     Feature,
     PolicyRefused,
@@ -45,9 +46,8 @@ from schedproof.subjects.observation import (
     make_row,
 )
 
-CHAPTER_FEATURES = (
-    frozenset(Feature) - OF_BATCHES - {Feature.STRICT_TYPES, Feature.ENDLESS_ARRIVALS}
-)
+_NOT_OF_ALL = frozenset((Feature.STRICT_TYPES, Feature.ENDLESS_ARRIVALS))
+CHAPTER_FEATURES = frozenset(Feature) - OF_BATCHES - OF_ENGINES - _NOT_OF_ALL
 ATTRIBUTES = ("queue", "timeline", "clock", "free_kv_blocks")
 _NO_NUMBERS = ("phase", "cache_hit", "admitted", "preemptible", "status")
 _NUMBERS = tuple(name for name in FIELDS if name not in _NO_NUMBERS)

@@ -2,7 +2,8 @@
 
 Rules. A claim that no run exercised is named, because silence about it means nothing; one
 that only some policies did not exercise is named with these policies. Claims that are not
-applicable under any policy are named too. Runs that ended in trouble name none: they did
+applicable under any policy are named too; those about another kind of scheduler are only
+counted. Runs that ended in trouble name none: they did
 not get far enough for that to mean anything.
 """
 
@@ -10,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from schedproof.claims.catalogue import BY_ID
 from schedproof.search.results import ClaimVerdict, RunResult, Verdict
+from schedproof.subjects.contract import OF_BATCHES, OF_ENGINES
 from schedproof.telling.bounds import grouped
 from schedproof.telling.layout import wrap
 from schedproof.telling.messages import Say, join
@@ -51,7 +54,12 @@ def claim_lines(say: Say, runs: Sequence[RunResult], width: int) -> list[Line]:
 
 def note_lines(say: Say, runs: Sequence[RunResult], width: int) -> list[Line]:
     """What the runs noted, each note once."""
-    notes = [(message, values) for run in runs for message, values in run.notes]
+    notes = [
+        (message, values)
+        for run in runs
+        for message, values in run.notes
+        if values.get("actions") != 0  # that nothing breaks without an action says nothing
+    ]
     told = dict.fromkeys(say(message, **values) for message, values in notes)
     stopped = {
         join(say, "colon", [run.policy, _stopped(say, run.stopped_by)])
@@ -118,5 +126,24 @@ def _never_applicable(say: Say, runs: Sequence[RunResult], width: int) -> list[L
     names = [claim for claim, policies in where.items() if len(policies) == len(searched)]
     if not names:
         return []
-    text = say("report.not_applicable", claims=join(say, "names", names))
+    foreign = _of_other_kinds(searched, names)
+    named = join(say, "names", [name for name in names if name not in foreign])
+    kind = "report.not_applicable"
+    if foreign:
+        kind += ".others" if named else ".only_others"
+    text = say(kind, claims=named, others=len(foreign))
     return [Line(line, FAINT) for line in wrap(text, width, "  ", "")]
+
+
+def _of_other_kinds(runs: Sequence[RunResult], names: Sequence[str]) -> set[str]:
+    """The claims among these that need what only another kind of scheduler has.
+
+    A scheduler to which one such claim applies is of that kind: what it lacks is worth a name.
+    """
+    foreign: set[str] = set()
+    for kind in (OF_BATCHES, OF_ENGINES):
+        asked = {c.id for run in runs for c in run.claims}
+        of_kind = {name for name in asked if name in BY_ID and BY_ID[name].needs & kind}
+        if of_kind <= set(names):
+            foreign |= of_kind
+    return foreign
