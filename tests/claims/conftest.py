@@ -170,7 +170,7 @@ def texts_of_breaches() -> set[str]:
         for path in Path(folder).glob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Call) and ast.unparse(node.func) == "Breach":
-                    found.update(_texts(node.args[0]))
+                    found.update(t for part in ast.walk(node.args[0]) for t in _texts(part))
                 found.update(text for text in _texts(node) if "." in text)
     return found
 

@@ -284,7 +284,10 @@ CASES = {
     "EVENT-1": Cases(
         (PREFILL, TOKEN, FINISH, PREEMPTION, before(PREFILL, 1, phase=Phase.PREFILL)),
         (
-            *(("EVENT-1", reported(PREEMPTION, **{k: v})) for k, v in FALSE_REPORTS.items()),
+            *(
+                ("EVENT-1.phase" if k == "phase" else "EVENT-1", reported(PREEMPTION, **{k: v}))
+                for k, v in FALSE_REPORTS.items()
+            ),
             ("EVENT-1", reported(TOKEN, preempted_request_id=1)),
             ("EVENT-1", reported(TOKEN, request_id=9)),
             ("EVENT-1", replace(TOKEN, before=())),

@@ -50,7 +50,8 @@ def event_tells_what_ran(edge: Edge) -> Judged:
     for name, real in _true_report(edge, chosen, after).items():
         if not _same(event[name], real):
             values = {"field": name, "told": event[name], "real": real}
-            return Breach("EVENT-1", values, ((chosen.request_id, name),))
+            kind = "EVENT-1.phase" if name == "phase" else "EVENT-1"
+            return Breach(kind, values, ((chosen.request_id, name),))
     return True
 
 

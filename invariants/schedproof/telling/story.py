@@ -223,7 +223,9 @@ def _context(say: Say, example: Counterexample, right: frozenset[str]) -> str:
         return say("context.other", what=verb(say, action), **values)
     preempted = _preempted(say, example) if step.preempted else ""
     if preempted:
-        return _and(say, preempted, "context.preempted.right", right >= _VICTIM_CLAIMS)
+        broken = {example.claim, *example.also_broken}
+        allowed = right >= _VICTIM_CLAIMS and "VICTIM-6" not in broken
+        return _and(say, preempted, "context.preempted.right", allowed)
     away = {i for earlier in example.trail[:-1] for i in earlier.preempted}
     told = say("context.step", what=what_happened(say, action, step, away), **values)
     served_right = step.served is not None and "ORDER-1" in right

@@ -93,7 +93,7 @@ def _accounted_for(write: Write, due: list[tuple[int, int]]) -> bool:
 def _write(say: Say, write: Write) -> str:
     place = Place.from_json(write.place)
     assert place is not None
-    source = dict(place.lines).get(place.line, "").partition("  # ")[0].strip()
+    source = _shortened(dict(place.lines).get(place.line, ""))
     return say(
         "where.wrote",
         place=say(place.message_id, **place.fields),
@@ -102,6 +102,13 @@ def _write(say: Say, write: Write) -> str:
         old=_shown(write.old),
         new=_shown(write.new),
     )
+
+
+def _shortened(line: str) -> str:
+    """A line without its comment; with an ellipsis where the statement goes on below."""
+    code = line.partition("  # ")[0].strip()
+    is_open = sum(code.count(sign) for sign in "([{") > sum(code.count(sign) for sign in ")]}")
+    return f"{code} …" if is_open else code
 
 
 def _named(request: int | None, name: str) -> str:
