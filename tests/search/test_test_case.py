@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import unittest
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import schedproof
 from schedproof.search.profiles import PROFILES, Profile
 from schedproof.settings import UsageError
 from schedproof.subjects.contract import PolicyRefused
+
+pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
 
 TEST_FILE = """\
 import schedproof
@@ -79,6 +82,14 @@ def failure_of(case: Any) -> str:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PROFILES, "ci", Profile("ci", examples=40, actions=20, seed=0))
+
+
+@pytest.mark.usefixtures("short")
+def test_a_scheduler_of_batches_is_tested_as_one() -> None:
+    case = schedproof.test_case("model:batch", policy="fcfs", claims=["LEDGER-4", "ABORT"])
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
+    assert (result.testsRun, result.errors, result.failures) == (1, [], [])
 
 
 @pytest.mark.usefixtures("short")
