@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from tests.exhaustive import manifest
 
+pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+
 RECORDS = manifest.read()
 SMALL = [record for record in RECORDS if not record["large"]]
 

@@ -30,6 +30,8 @@ from schedproof.subjects.contract import Config
 from schedproof.zoo import plain
 from schedproof.zoo.plain import PlainScheduler
 
+pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+
 SEEDS = [Profile("short", examples=60, actions=25, seed=seed) for seed in range(8)]
 SHORT = SEEDS[0]
 TARGETS = pytest.mark.parametrize("target", [MODEL, PlainScheduler])
