@@ -138,7 +138,9 @@ class Evidence:
 
 
 def _worse(record: dict[str, Any]) -> Worse:
-    return Worse(**{**record, "actions": tuple(record["actions"])})
+    made = dict(record)
+    made["actions"] = tuple(record["actions"])
+    return Worse(**made)
 
 
 def _forward(record: dict[str, Any]) -> Forward:
