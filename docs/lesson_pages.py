@@ -21,7 +21,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -76,7 +76,7 @@ def run_cells(cells: list[str], lang: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _own_folder() -> Iterator[None]:
+def _own_folder() -> Generator[None]:
     before = Path.cwd()
     with TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -87,7 +87,7 @@ def _own_folder() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _environment(**values: str) -> Iterator[None]:
+def _environment(**values: str) -> Generator[None]:
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

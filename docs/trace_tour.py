@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,7 @@ WRONG_LINE = "the wrong line:"
 
 
 @contextmanager
-def folder_with_examples() -> Iterator[Path]:
+def folder_with_examples() -> Generator[Path]:
     """A folder of its own with a copy of the examples, away from all settings."""
     with TemporaryDirectory() as name:
         copytree(ROOT / "examples", Path(name) / "examples")
