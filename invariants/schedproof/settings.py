@@ -76,11 +76,17 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     return by_small_letters[near[0]] if near else ""
 
 
+NAMED_MAX = 22
+"""More allowed values than these are not all named in an error: all families of claims are."""
+
+
 def unknown(name: str, value: Any, known: Sequence[str]) -> UsageError:
     """`value` is not among the known values of the option `name`."""
     meant = did_you_mean(str(value), known)
     text = "usage.unknown_did_you_mean" if meant else "usage.unknown"
     allowed = tuple(known)
+    if len(allowed) > NAMED_MAX:
+        allowed = (*allowed[:NAMED_MAX], f"… ({len(allowed)})")
     return UsageError(text, option=name, value=str(value), allowed=allowed, suggestion=meant)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from schedproof.settings import OPTIONS, UsageError, resolve
+from schedproof.settings import OPTIONS, UsageError, resolve, unknown
 
 
 class Said(Protocol):
@@ -211,3 +211,10 @@ def test_a_mistake_in_a_call_reads_as_a_sentence() -> None:
 def test_a_class_and_a_function_are_handed_on() -> None:
     asked = resolve({"target": Path, "factory": print})
     assert (asked["target"], asked["factory"]) == (Path, print)
+
+
+def test_an_error_does_not_name_a_hundred_allowed_values() -> None:
+    few = unknown("claims", "NOPE", [f"A-{i}" for i in range(22)])
+    many = unknown("claims", "NOPE", [f"A-{i}" for i in range(90)])
+    assert few.values["allowed"][-1] == "A-21"
+    assert many.values["allowed"][-2:] == ("A-21", "… (90)")
