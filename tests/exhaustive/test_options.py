@@ -6,6 +6,7 @@ What was found or counted up to then is told in any case, and nothing more.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from tests.exhaustive.conftest import (
     slots,
 )
 
+import schedproof
 from schedproof.search.exhaustive import bfs
 from schedproof.search.exhaustive.scopes import load_scope
 from schedproof.search.pace import Unhurried
@@ -298,3 +300,17 @@ def test_where_it_raises_is_told_with_the_actions() -> None:
     assert found.trouble.kind == "raised"
     assert [action["op"] for action in found.trouble.actions].count("enqueue") == 2
     assert found.trouble.actions[-1] == {"op": "step"}
+
+
+def test_a_slow_scheduler_is_stopped_in_time_and_not_called_hung(tmp_path: Path) -> None:
+    path = tmp_path / "slow.py"
+    path.write_text(
+        "import time\n"
+        "from schedproof.zoo.plain import PlainScheduler\n\n"
+        "class Slow(PlainScheduler):\n"
+        "    def step(self):\n"
+        "        time.sleep(0.2)\n"
+        "        return super().step()\n"
+    )
+    result = schedproof.check(f"{path}:Slow", policy="aging", time="2s")
+    assert (result.verdict, result.runs[0].stopped_by) == ("incomplete", "time")

@@ -215,8 +215,10 @@ class Search:
         """Take every action from every state of a level; the new states, in order."""
         following: list[State] = []
         probing, index = self._options.probing, base
+        clock, deadline = time.monotonic, self._pace.deadline
         for index, state in enumerate(level, start=base):
-            if index % LOOK_EVERY == 0 and self._must_stop():
+            late = clock() > deadline  # one state of a slow scheduler may take seconds
+            if (late or index % LOOK_EVERY == 0) and self._must_stop():
                 break
             situation = self._situations.of(state)
             if probing and (index < PROBED_ALL or not situation.probed):
