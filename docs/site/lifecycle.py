@@ -8,6 +8,7 @@ light or dark setting.
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ BENDS = {  # how far the middle of a line is moved off the straight way
 }
 LOOPS = {  # where the label of a move from a state to itself stands, seen from the state
     "prefill": (-70, 62),
-    "decode": (70, 62),
+    "decode": (96, 72),
 }
 WIDTH, HEIGHT = 1010, 480
 HALF_WIDTH, HALF_HEIGHT = 52, 19
@@ -113,8 +114,8 @@ def _loop(source: str, label: str) -> str:
 
 
 def _label(place: Place, label: str) -> str:
-    """Triggers one below the other."""
-    lines = label.split(", ")
+    """Triggers one below the other, each with its condition below it."""
+    lines = re.split(r", | (?=\[)", label)
     top = place.y + 4 - 7 * (len(lines) - 1)
     rows = (
         f'<tspan x="{place.x}" y="{top + 14 * number}">{escape(line)}</tspan>'

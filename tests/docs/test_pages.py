@@ -70,7 +70,7 @@ def test_the_lifecycle_is_drawn_as_it_is(lang: str) -> None:
         " ".join("".join(t.itertext()).split()) for t in picture.iter() if t.tag.endswith("text")
     ]
     assert set(PLACES) == {state.value for state in State} <= set(texts)
-    labels = [label.replace(", ", "") for _, _, label in moves_between()]
+    labels = [label.replace(", ", "").replace(" [", "[") for _, _, label in moves_between()]
     assert sorted(text for text in texts if text not in PLACES) == sorted(labels)
 
 
