@@ -386,12 +386,6 @@ def test_a_refusal_that_changes_something_says_what(edge: Edge, guilty: object) 
     assert breach.guilty == guilty
 
 
-def test_a_missed_deadline_is_told_with_its_arithmetic() -> None:
-    _, (breach,) = told(BY_ID["EVENT-2"], reported(LATE, deadline_missed=False))
-    assert breach.values["ends"] == 0 + 1 + 2  # the clock, the next step, two tokens to go
-    assert (breach.values["deadline"], breach.values["real"]) == (2, True)
-
-
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_a_claim_says_nothing_where_it_is_not_asked(claim: Claim) -> None:
     """The judge does not ask claims over steps about enqueues, nor those over victims elsewhere."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from tests.claims import test_edge_claims, test_run_claims
-from tests.claims.conftest import told
+from tests.claims.conftest import LATE, reported, told
 
 from schedproof.claims.catalogue import BY_ID
 from schedproof.search.replay import plain
@@ -67,3 +67,9 @@ def test_the_guilty_are_fields_that_a_reader_is_shown(claim_id: str) -> None:
     for breach in said(claim_id):
         for request_id, field in breach["guilty"]:
             assert field in (OF_THE_SCHEDULER if request_id is None else OF_REQUESTS), breach
+
+
+def test_a_missed_deadline_is_told_with_its_arithmetic() -> None:
+    _, (breach,) = told(BY_ID["EVENT-2"], reported(LATE, deadline_missed=False))
+    assert breach.values["ends"] == 0 + 1 + 2  # the clock, the next step, two tokens to go
+    assert (breach.values["deadline"], breach.values["real"]) == (2, True)

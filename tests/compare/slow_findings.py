@@ -1,6 +1,6 @@
 """Findings that take minutes; no test runner collects this file unless it is named.
 
-    python -m pytest tests/compare/slow_findings.py
+python -m pytest tests/compare/slow_findings.py
 """
 
 from __future__ import annotations

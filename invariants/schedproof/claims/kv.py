@@ -10,7 +10,6 @@ from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
 from schedproof.claims.edge import Breach, Edge, Judged
 from schedproof.subjects.contract import Feature
 
-
 NOT_THERE = {"empty": "KV-1.empty", "no_block": "KV-1.no_block", "past_end": "KV-1.past_end"}
 STRAYED = {
     "other": "OUTPUT-1.other",

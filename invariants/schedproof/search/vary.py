@@ -96,7 +96,10 @@ def _others(
         return [not value]
     if name == "deadline_step":
         return [place + 1, _FAR] if value is None else [None, value + 1, _FAR]
-    far: dict[str, tuple[int, ...]] = {"prompt_len": (1, value + 5), "max_new_tokens": (1, value + 3)}
+    far: dict[str, tuple[int, ...]] = {
+        "prompt_len": (1, value + 5),
+        "max_new_tokens": (1, value + 3),
+    }
     far["required_blocks"] = (1, max(1, config.blocks))
     if name == "priority":
         ranks = [other.priority for other in actions if isinstance(other, Enqueue)]
