@@ -14,18 +14,27 @@ from docs.markdown import markdown_table, number
 from schedproof.compare.words import seconds
 from schedproof.telling.messages import tell
 
-FINDINGS = Path(__file__).resolve().parents[1] / "tests" / "compare" / "findings.json"
+FOLDER = Path(__file__).resolve().parents[1] / "tests" / "compare"
 COLUMNS = "policy wait_mean ttft_mean ttft_p99 tpot_p99 starved attainment deadlines word".split()
 PREEMPTIONS = {"en": "preemptions", "zh": "抢占"}
 
 
 def compared(lang: str) -> str:
     """For every recording the command, and a row for each policy."""
+    return _tables("findings.json", lang)
+
+
+def compared_full(lang: str) -> str:
+    """The same of the longer recordings."""
+    return _tables("full_findings.json", lang)
+
+
+def _tables(name: str, lang: str) -> str:
     say = tell(lang)
     head = [say(f"compare.column.{name}") for name in COLUMNS]
     head.insert(-1, PREEMPTIONS[lang])
     parts: list[str] = []
-    for found in json.loads(FINDINGS.read_text("utf-8"))["findings"]:
+    for found in json.loads((FOLDER / name).read_text("utf-8"))["findings"]:
         rows = [_row(run, lang) for run in found["policies"]]
         command = f"schedproof compare {found['command']}".replace(" --", " \\\n  --", 1)
         parts.append(f"### {found['name']}\n\n```sh\n{command}\n```")
@@ -46,4 +55,4 @@ def _row(run: dict[str, Any], lang: str) -> list[str]:
     ]
 
 
-MAKERS = (compared,)
+MAKERS = (compared, compared_full)

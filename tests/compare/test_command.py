@@ -17,6 +17,7 @@ from tests.compare.conftest import BURST, CODE, MOONCAKE
 
 from schedmodel import KNOWN_POLICIES
 from schedproof.cli.main import run as run_command
+from schedproof.compare import verdicts
 from schedproof.compare.files import HEADING
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.layout import width_of
@@ -31,7 +32,7 @@ class Said(NamedTuple):
 
 
 Run = Callable[..., Said]
-SMALL = (str(CODE), "--rows", "60", "--step-ms", "10", "--blocks", "350", "--starved-after", "1s")
+SMALL = (str(CODE), "--rows", "40", "--step-ms", "10", "--blocks", "350", "--starved-after", "1s")
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LANG", "C")
     monkeypatch.delenv("SCHEDPROOF_LANG", raising=False)
+    monkeypatch.setattr(verdicts, "DRAWS", 40)  # what is told does not hang on how many
 
     def words(*arguments: str) -> Said:
         code = run_command(["compare", *arguments])
@@ -84,9 +86,9 @@ def test_a_line_for_each_request_is_written(run: Run) -> None:
     assert "all.csv" in said.err
     rows = list(csv.DictReader(Path("all.csv").read_text("utf-8").splitlines()))
     assert list(rows[0]) == HEADING
-    assert [row["policy"] for row in rows] == ["fcfs"] * 60 + ["aging"] * 60
-    drawn = [[(r["synthetic_priority"], r["synthetic_deadline"]) for r in rows[:60]]]
-    drawn.append([(r["synthetic_priority"], r["synthetic_deadline"]) for r in rows[60:]])
+    assert [row["policy"] for row in rows] == ["fcfs"] * 40 + ["aging"] * 40
+    drawn = [[(r["synthetic_priority"], r["synthetic_deadline"]) for r in rows[:40]]]
+    drawn.append([(r["synthetic_priority"], r["synthetic_deadline"]) for r in rows[40:]])
     assert drawn[0] == drawn[1]
     assert all((row["ttft"] == "") == row["outcome"].startswith("rejected") for row in rows)
 

@@ -5,7 +5,8 @@ Here it walks beside the plain model through random scripts that reach where sma
 not: many requests, large and equal priorities, long waits, deadlines beyond the constant that
 stands for none, pools of hundreds of blocks, assigned fields, changed policies, going back.
 The exhaustive search judges it by the claims, as it would a stranger's scheduler; the whole
-of the smallest shared scope takes minutes and is in `slow_indexed.py`.
+of the smallest shared scope takes minutes and is in `slow_indexed.py`; beside the model, it is
+led through all of it in seconds by `test_side_by_side.py`.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def test_random_scripts_give_equal_events(policy: str, seed: int) -> None:
 def test_many_requests_at_once_give_equal_events(policy: str) -> None:
     pair = both(policy, 120, 4)
     draw = random.Random(policy)
-    for number in range(400):
+    for number in range(150):
         same_answers(
             pair,
             "enqueue",
@@ -154,12 +155,12 @@ def test_many_requests_at_once_give_equal_events(policy: str) -> None:
             draw.choice([None, draw.randint(1, 9000)]),
             draw.random() < 0.8,
         )
-    for _ in range(250):
+    for _ in range(200):
         same_answers(pair, "step")
     same_states(pair)
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=60)
+@settings(derandomize=True, database=None, deadline=None, max_examples=30)
 @given(st.sampled_from(list(KNOWN_POLICIES)), st.data())
 def test_large_parameters_give_equal_events(policy: str, data: st.DataObject) -> None:
     large = st.integers(-(10**12), 10**12)
@@ -190,7 +191,7 @@ def test_large_parameters_give_equal_events(policy: str, data: st.DataObject) ->
     same_states(pair)
 
 
-@pytest.mark.parametrize("policy", ["aging", "deadline"])
+@pytest.mark.parametrize("policy", ["aging"])
 def test_all_ways_through_a_tiny_scope_keep_the_claims(policy: str) -> None:
     mine, model = (
         schedproof.check(target, policy=policy, scope="small", requests=2, identity="full")
