@@ -19,14 +19,15 @@ Rules.
 
 from __future__ import annotations
 
+import importlib
 import random
 import sys
 import time
 from typing import Any
 
-import torch
-import transformers
-from transformers.generation.continuous_batching import scheduler as library
+torch: Any = importlib.import_module("torch")
+transformers: Any = importlib.import_module("transformers")
+library: Any = importlib.import_module("transformers.generation.continuous_batching.scheduler")
 
 REQUESTS, PAGE, MEMORY = 24, 4, (16, 64)
 PRIORITY: dict[str, int] = {}
@@ -144,8 +145,8 @@ def main() -> int:
             gaps = [(t[-1] - t[0]) / (len(t) - 1) for t in seen.values() if len(t) > 1]
             first = mean([times[0] for times in seen.values() if times])
             print(
-                f"{policy:14}  {blocks:6}  {equal}/{len(asked)}  {first:9.1f} / {mean(urgent):.1f} ms"
-                f"         {mean(gaps):8.2f} ms",
+                f"{policy:14}  {blocks:6}  {equal}/{len(asked)}  "
+                f"{first:9.1f} / {mean(urgent):.1f} ms         {mean(gaps):8.2f} ms",
                 flush=True,
             )
     return int(failed)
