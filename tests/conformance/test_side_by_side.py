@@ -15,13 +15,17 @@ from schedproof.search.exhaustive.scopes import load_scope
 SMALL = load_scope("small")
 
 
+def nobody(_free: int) -> None:
+    """Chooses nobody."""
+
+
 class Late(IndexedSchedulerSim):
     """Its index is out of order once somebody was preempted."""
 
     def step(self) -> Any:
         event = super().step()
         if event is not None and event["preempted_request_id"] is not None:
-            self._index.choose = lambda free: None
+            self._index.choose = nobody
         return event
 
 
