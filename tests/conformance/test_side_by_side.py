@@ -15,7 +15,7 @@ from schedproof.search.exhaustive.scopes import load_scope
 SMALL = load_scope("small")
 
 
-def nobody(free: int) -> None:  # noqa: ARG001
+def nobody(free: int) -> None:
     """Chooses nobody."""
 
 
