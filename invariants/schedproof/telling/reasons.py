@@ -33,7 +33,7 @@ def decision_lines(decision: Decision, language: str, width: int = 80) -> list[L
     """One step."""
     say = tell(language)
     head = say(
-        "explain.step",
+        "explain.step" if decision.places is None else "explain.step.batch",
         action=decision.action,
         clock=decision.clock,
         free=decision.free,
@@ -42,6 +42,8 @@ def decision_lines(decision: Decision, language: str, width: int = 80) -> list[L
     lines = [Line(head, HEADING)]
     if decision.why is not None:
         lines += [*candidate_lines(say, decision.why, width)]
+    if decision.places is not None:
+        lines += batch_lines(say, decision.places, width)
     ruled = decision.as_ruled
     return lines + [
         Line(part, BAD if ruled is False else PLAIN)
@@ -61,16 +63,34 @@ def candidate_lines(say: Say, why: dict[str, Any], width: int) -> list[Line]:
         star = [cell + "*" * (place["behind_at"] == i) for i, cell in zip(used, cells, strict=True)]
         rows.append([f"r{place['request_id']}", *star])
     outcomes = [say("explain.head.outcome"), *(_outcome(say, why, place) for place in places)]
-    cells_of_rows = table([[*row, "|"] for row in rows], gap=2, indent="    ")
-    lines: list[Line] = []
-    for cells_of_row, outcome in zip(cells_of_rows, outcomes, strict=True):
-        left = cells_of_row[:-1]
-        style = PLAIN if lines else FAINT
-        parts = wrap(outcome, width, " " * width_of(left), left)
-        lines += [Line(part, style) for part in parts]
+    lines = _beside(rows, outcomes, width)
     if any(place["behind_at"] is not None for place in places):
         lines.append(Line("    " + say("explain.decides"), FAINT))
     return lines
+
+
+def _beside(rows: list[list[str]], outcomes: list[str], width: int) -> list[Line]:
+    """A table with a last column that may take several lines; the first row is its head."""
+    lines: list[Line] = []
+    cells_of_rows = table([[*row, "|"] for row in rows], gap=2, indent="    ")
+    for cells_of_row, outcome in zip(cells_of_rows, outcomes, strict=True):
+        left = cells_of_row[:-1]
+        style = PLAIN if lines else FAINT
+        lines += [Line(part, style) for part in wrap(outcome, width, " " * width_of(left), left)]
+    return lines
+
+
+def batch_lines(say: Say, places: Sequence[dict[str, Any]], width: int) -> list[Line]:
+    """Who runs and who waits, in turn, with what becomes of each."""
+    if not places:
+        return []
+    heads = ("request", "phase", "priority", "arrival")
+    rows = [[say(f"explain.head.{name}") for name in heads]]
+    rows += [
+        [f"r{p['request_id']}", p["phase"], str(p["priority"]), str(p["arrival"])] for p in places
+    ]
+    told = [say(f"explain.batch.{place['outcome']}", **place["values"]) for place in places]
+    return _beside(rows, [say("explain.head.outcome"), *told], width)
 
 
 def _columns(why: dict[str, Any]) -> list[int]:
@@ -137,11 +157,15 @@ def _passed(say: Say, passed: dict[str, Any]) -> str:
 
 def _done(say: Say, decision: Decision) -> str:
     done = service(say, *(decision.batch or (None,)), preempted=decision.preempted)
-    if decision.why is None:
+    if decision.as_ruled is None:
         return say("explain.no_rules", done=done)
     if decision.as_ruled:
         return say("explain.as_ruled", done=done)
-    return say("explain.not_as_ruled", done=done, due=ruled_service(say, decision.why))
+    if decision.why is not None:
+        return say("explain.not_as_ruled", done=done, due=ruled_service(say, decision.why))
+    served: list[Any] = [*decision.due("is_let_in", "decodes", "grows")] or [None]
+    due = service(say, *served, preempted=decision.due("gives_way"))
+    return say("explain.not_as_ruled", done=done, due=due)
 
 
 def ruled_service(say: Say, why: dict[str, Any]) -> str:

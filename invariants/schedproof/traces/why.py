@@ -7,7 +7,7 @@ Rules.
 2. Beside it stands what the scheduler really did. Where the two differ, one of them is wrong:
    that is for the claims to say.
 3. A scheduler that does not promise the chapter's order, or whose requests are in no known
-   state, is not explained.
+   state, is not explained. One of batches is explained by the rules of ours (`why_batch`).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from schedproof.subjects.contract import Config, Feature, SubjectError
 from schedproof.subjects.observation import Answer, Observation, Row
 from schedproof.traces.store import Kept
 from schedproof.traces.trace import TraceError
+from schedproof.traces.why_batch import places_of
 
 _SLOTS = RequestState.__slots__
 
@@ -38,7 +39,8 @@ class Decision:
 
     `action` counts from 1. `why` is the JSON form of a `Why`, None where that cannot be told.
     `served` and `preempted` are what the scheduler did, None and empty for nothing; a step that
-    serves several has all of them in `batch`.
+    serves several has all of them in `batch`. `places` are the JSON forms of a `BatchPlace` each,
+    where a scheduler of batches decides.
     """
 
     action: int
@@ -49,25 +51,38 @@ class Decision:
     served: int | None
     preempted: tuple[int, ...]
     batch: tuple[Any, ...] = ()
+    places: tuple[dict[str, Any], ...] | None = None
 
     @property
     def as_ruled(self) -> bool | None:
         """Whether the scheduler did what the rules say; None where they say nothing."""
+        if self.places is not None:
+            due = (self.due("is_let_in", "decodes", "grows"), self.due("gives_way"))
+            return (set(self.batch), set(self.preempted)) == tuple(map(set, due))
         if self.why is None:
             return None
         victim = self.why["victim"]
         victims = () if victim is None else (victim,)
         return self.served == self.why["chosen"] and tuple(self.preempted) == victims
 
+    def due(self, *outcomes: str) -> list[int]:
+        """Ids of the requests of a batch of which that becomes by the rules."""
+        return [each["request_id"] for each in self.places or () if each["outcome"] in outcomes]
+
     def to_json(self) -> dict[str, Any]:
         """As a JSON object; `from_json` is its inverse."""
-        return {**asdict(self), "preempted": list(self.preempted), "batch": list(self.batch)}
+        places = None if self.places is None else list(self.places)
+        lists = {"preempted": list(self.preempted), "batch": list(self.batch), "places": places}
+        return {**asdict(self), **lists}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Decision:
         """The decision that `to_json` wrote, also after a trip through JSON text."""
         made = cls(**record)
-        return replace(made, preempted=tuple(made.preempted), batch=tuple(made.batch))
+        places = None if made.places is None else tuple(made.places)
+        return replace(
+            made, preempted=tuple(made.preempted), batch=tuple(made.batch), places=places
+        )
 
 
 def decisions(
@@ -99,6 +114,7 @@ def _decision(
     ruled: bool,
 ) -> Decision:
     why = why_of(before, config) if ruled else None
+    places = places_of(before, config)
     now = {row.request_id: row for row in after.rows}
     preempted = [row.request_id for row in before.rows if row.admitted and _gave_way(row, now)]
     return Decision(
@@ -110,6 +126,7 @@ def _decision(
         served=plain(answer.batch[0].request_id) if answer.batch else None,
         preempted=tuple(preempted),
         batch=tuple(plain(span.request_id) for span in answer.batch),
+        places=None if places is None else tuple(asdict(place) for place in places),
     )
 
 
