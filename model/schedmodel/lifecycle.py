@@ -47,6 +47,7 @@ class Trigger(str, Enum):
     ADMIT = "admit"
     RESUME = "resume"
     BEGIN_PREFILL = "begin_prefill"
+    PREFILL_CHUNK = "prefill_chunk"
     BEGIN_DECODE = "begin_decode"
     EMIT_TOKEN = "emit_token"
     GROW = "grow"
@@ -62,7 +63,9 @@ class Trigger(str, Enum):
 HOLDING = frozenset({State.ADMITTED, State.PREFILL, State.DECODE})
 """The states in which a request holds the blocks that it was granted."""
 
-WORK = frozenset({Trigger.PREEMPT, Trigger.BEGIN_PREFILL, Trigger.EMIT_TOKEN})
+WORK = frozenset(
+    {Trigger.PREEMPT, Trigger.BEGIN_PREFILL, Trigger.PREFILL_CHUNK, Trigger.EMIT_TOKEN}
+)
 """The triggers of which a request takes at most one in a step."""
 
 
@@ -189,6 +192,7 @@ TABLE: tuple[Edge, ...] = (
     Edge(_T.ADMIT, (_S.WAITING,), _S.ADMITTED, blocks_fit, grant_blocks),
     Edge(_T.RESUME, (_S.PREEMPTED,), _S.ADMITTED, blocks_fit, grant_blocks),
     Edge(_T.BEGIN_PREFILL, (_S.ADMITTED,), _S.PREFILL, saved_phase_is_prefill, None),
+    Edge(_T.PREFILL_CHUNK, (_S.PREFILL,), _S.PREFILL, None, None),
     Edge(_T.BEGIN_DECODE, (_S.ADMITTED,), _S.DECODE, saved_phase_is_decode, None),
     Edge(_T.BEGIN_DECODE, (_S.PREFILL,), _S.DECODE, None, enter_decode),
     Edge(_T.EMIT_TOKEN, (_S.DECODE,), _S.DECODE, below_limit, count_token),

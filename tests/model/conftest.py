@@ -68,6 +68,7 @@ EDGES = {
     ("admitted", "begin_decode", "decode", "saved phase is decode"),
     ("prefill", "begin_decode", "decode", ""),
     ("decode", "emit_token", "decode", "below limit"),
+    ("prefill", "prefill_chunk", "prefill", ""),
     ("prefill", "grow", "prefill", "room to grow"),
     ("decode", "grow", "decode", "room to grow"),
     ("admitted", "preempt", "preempted", "is preemptible"),
