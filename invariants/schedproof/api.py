@@ -22,7 +22,7 @@ from schedproof.planning import bounds_of, judged_claims, make_plan, named_as
 from schedproof.reports.formats import FORMATS
 from schedproof.reports.places import PlaceError, Wanted, write_all
 from schedproof.search.engines.engine_runs import EnginePlan, judged_on_edges, run_engine
-from schedproof.search.engines.engine_search import Within
+from schedproof.search.engines.engine_search import ENGINE_RUNS_EACH, Within
 from schedproof.search.exhaustive.names import RANDOM
 from schedproof.search.policy_runs import run_plan
 from schedproof.search.profiles import PROFILES, QUICK
@@ -228,9 +228,8 @@ def engine_plan(asked: dict[str, Any]) -> EnginePlan | None:
     )
 
 
-ENGINE_RUNS_EACH, LARGE_RUNS_EACH = 50, 5
-"""A run of an engine takes about a fiftieth of the time of a run of the other random search; one of
-a large library a fifth."""
+LARGE_RUNS_EACH = 5
+"""As `ENGINE_RUNS_EACH`, for large libraries."""
 
 
 def test_case(

@@ -15,6 +15,7 @@ from schedproof.search.exhaustive.exhaustive_search import Asked
 from schedproof.search.exhaustive.names import EXHAUSTIVE
 from schedproof.search.exhaustive.scopes import (
     DEFAULT_BATCH_SCOPE,
+    DEFAULT_PAGED_SCOPE,
     DEFAULT_SCOPE,
     load_scope,
 )
@@ -22,11 +23,17 @@ from schedproof.search.isolation import Channel, JsonValue, Limits, run_parallel
 from schedproof.search.policy_runs import Plan, job_of, result_of
 from schedproof.search.profiles import PROFILES, QUICK, Bounds
 from schedproof.search.results import RunResult
-from schedproof.zoo.faults import BATCH, Fault
+from schedproof.zoo.faults import BATCH, CHAPTER, OF_PAGED, Fault
 from schedproof.zoo.hunted import Hunted
 from schedproof.zoo.loading import source_of_fault
 
 SECONDS_EACH = 60.0
+USUAL = {
+    CHAPTER: DEFAULT_SCOPE,
+    BATCH: DEFAULT_BATCH_SCOPE,
+    **dict.fromkeys(OF_PAGED, DEFAULT_PAGED_SCOPE),
+}
+"""Where faults are searched that name no scope of their own."""
 Prey = tuple[Fault, str]
 Begun = Callable[[int, Prey], None]
 
@@ -63,7 +70,7 @@ def plan_of(fault: Fault, policy: str, seconds: float = SECONDS_EACH) -> Plan:
         policies=(policy,),
         claims=tuple(select(())),
         searches=(EXHAUSTIVE,),
-        asked=Asked(load_scope(DEFAULT_BATCH_SCOPE if fault.level == BATCH else DEFAULT_SCOPE)),
+        asked=Asked(load_scope(fault.scope or USUAL[fault.level])),
         bounds=Bounds(),
         profile=PROFILES[QUICK],
         seed=0,

@@ -15,11 +15,13 @@ from schedmodel.batch import BATCH_POLICIES
 from schedproof.claims.against import MODEL_1
 from schedproof.claims.catalogue import UnknownClaim, known_names, select
 from schedproof.claims.claim import Claim, Kind
+from schedproof.search.engines.box import BLOCKS_MAX, REQUESTS_MAX
 from schedproof.search.exhaustive.exhaustive_search import Asked
 from schedproof.search.exhaustive.names import BOTH, EXHAUSTIVE, LIVENESS, RANDOM
 from schedproof.search.exhaustive.scopes import (
     DEFAULT_BATCH_SCOPE,
     DEFAULT_OPEN_SCOPE,
+    DEFAULT_PAGED_SCOPE,
     DEFAULT_SCOPE,
     Scope,
     ScopeError,
@@ -55,7 +57,7 @@ def make_plan(asked: dict[str, Any]) -> Plan:
             all_shortest=asked["all_shortest"],
             keep_going=asked["keep_going"],
         ),
-        bounds=bounds_of(asked),
+        bounds=bounds_of(asked, source.paged),
         profile=profile,
         seed=seed,
         seconds=asked["time"],
@@ -125,13 +127,16 @@ def _searches(asked: dict[str, Any]) -> tuple[str, ...]:
 def _scope(asked: dict[str, Any], source: Source) -> Scope:
     usual = DEFAULT_OPEN_SCOPE if asked["liveness"] else DEFAULT_SCOPE
     if source.batches:
-        usual = DEFAULT_BATCH_SCOPE
+        usual = DEFAULT_PAGED_SCOPE if source.paged else DEFAULT_BATCH_SCOPE
     try:
-        scope = load_scope(asked["scope"] or usual)
+        scope = load_scope(asked["scope"] or source.scope or usual)
     except ScopeError as error:
         raise UsageError(error.message_id, **error.values) from None
     if (scope.limits is not None) is not source.batches:
         kind = "usage.scope_of_one_at_a_time" if source.batches else "usage.scope_of_batches"
+        raise UsageError(kind, scope=scope.name)
+    if bool(scope.in_flight) is not source.paged:
+        kind = "usage.scope_without_prompts" if source.paged else "usage.scope_of_prompts"
         raise UsageError(kind, scope=scope.name)
     if scope.active and not asked["liveness"]:
         raise UsageError("usage.scope_is_open", scope=scope.name)
@@ -140,10 +145,11 @@ def _scope(asked: dict[str, Any], source: Source) -> Scope:
     return scope.resized(asked["requests"], asked["blocks"])
 
 
-def bounds_of(asked: dict[str, Any]) -> Bounds:
+def bounds_of(asked: dict[str, Any], paged: bool = False) -> Bounds:
     """The bounds of random runs: those that were asked for, or their own."""
+    usual: dict[str, Any] = {"requests": REQUESTS_MAX, "blocks": BLOCKS_MAX} if paged else {}
     said = {name: asked[name] for name in ("requests", "blocks") if asked[name] is not None}
-    return Bounds(**said)
+    return Bounds(**(usual | said))
 
 
 def judged_claims(names: Sequence[str]) -> list[Claim]:

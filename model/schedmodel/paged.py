@@ -27,6 +27,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from schedmodel.batch import BATCH_POLICIES, Rejection
 from schedmodel.errors import InvalidInput
@@ -107,7 +108,8 @@ class PagedGrant:
     @property
     def void(self) -> bool:
         """Whether the request has lost since then what the grant was for."""
-        return self.request.state is State.FINISHED or self.life != self.request.preemptions
+        same_life = self.life == self.request.preemptions
+        return self.request.state is State.FINISHED or not same_life
 
 
 @dataclass(eq=False)
@@ -115,7 +117,7 @@ class Step:
     """What one step runs, and who was preempted for it."""
 
     grants: list[PagedGrant] = field(default_factory=list[PagedGrant])
-    preempted: list[int] = field(default_factory=list[int])
+    preempted: list[PagedRequest] = field(default_factory=list[PagedRequest])
     tokens: int = 0
 
 
@@ -126,7 +128,10 @@ class PagedScheduler:
     tokens. `policy` is fcfs or fixed_priority. `requests` holds the last request of every id;
     `waiting` the waiting and preempted ones, strongest first; `running` those who hold blocks,
     strongest first; `in_flight` the steps that were not delivered yet, oldest first.
+    `make_pool` makes the pool.
     """
+
+    make_pool: ClassVar[type[CachingPool]] = CachingPool
 
     def __init__(
         self,
@@ -142,7 +147,7 @@ class PagedScheduler:
         self.max_num_batched_tokens = whole_number(
             "max_num_batched_tokens", max_num_batched_tokens, 1
         )
-        self.pool = CachingPool(num_blocks, whole_number("block_size", block_size, 1))
+        self.pool = self.make_pool(num_blocks, whole_number("block_size", block_size, 1))
         self.requests: dict[int, PagedRequest] = {}
         self.waiting: list[PagedRequest] = []
         self.running: list[PagedRequest] = []
@@ -254,7 +259,7 @@ class PagedScheduler:
         victim.expected = 0
         self.running.remove(victim)
         self._queue(victim)
-        step.preempted.append(victim.request_id)
+        step.preempted.append(victim)
 
     def _admit_waiting(self, step: Step) -> None:
         while self.waiting and len(self.running) < self.max_num_seqs and self._left(step) > 0:
@@ -273,10 +278,8 @@ class PagedScheduler:
         """Give a request its part of the step: its next `count` tokens."""
         start = request.granted_len
         emits = count == request.to_compute
-        grant = PagedGrant(
-            request, start, start + count, emits, request.preemptions, tuple(request.block_ids)
-        )
-        step.grants.append(grant)
+        life, table = request.preemptions, tuple(request.block_ids)
+        step.grants.append(PagedGrant(request, start, start + count, emits, life, table))
         step.tokens += count
         request.granted_len += count
         request.expected += emits

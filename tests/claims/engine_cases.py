@@ -58,6 +58,7 @@ ENGINE_CASES: dict[str, tuple[Any, Any, Any]] = {
         (OURS,),
         (
             ("COUNT-1.negative", came(GROWTH, miscount=Miscount(0, "cached", -1, 4))),
+            ("COUNT-1.in_flight", came(GROWTH, miscount=Miscount(0, "in_flight", 2, 1))),
             ("COUNT-1.too_many", came(GROWTH, miscount=Miscount(0, "cached", 5, 4))),
         ),
         (NEW, GROWTH, answered(OURS, batch=())),

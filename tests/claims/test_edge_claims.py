@@ -43,6 +43,7 @@ from tests.claims.conftest import (
     told,
 )
 from tests.claims.engine_cases import ENGINE_CASES
+from tests.claims.flight_cases import FLIGHT_CASES, FLIGHT_WAYS
 
 from schedproof.claims.catalogue import BY_ID, CLAIMS
 from schedproof.claims.claim import Claim, Kind, Over
@@ -330,8 +331,9 @@ CASES = {
         (TOKEN, answered(NEW, accepted=None)),
     ),
 }  # fmt: skip
-CASES |= {name: Cases(*cases) for name, cases in (BATCH_CASES | ENGINE_CASES).items()}
-for _name, _ways in MORE_WAYS.items():
+_OTHERS = BATCH_CASES | ENGINE_CASES | FLIGHT_CASES
+CASES |= {name: Cases(*cases) for name, cases in _OTHERS.items()}
+for _name, _ways in (*MORE_WAYS.items(), *FLIGHT_WAYS.items()):
     CASES[_name] = replace(CASES[_name], break_=(*CASES[_name].break_, *_ways))
 
 OVER_EDGES = [

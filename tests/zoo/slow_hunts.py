@@ -13,6 +13,7 @@ from schedproof.hunt import hunt, prey_of
 from schedproof.zoo.batch_faults import BATCH_FAULTS
 from schedproof.zoo.chapter_faults import CHAPTER_FAULTS
 from schedproof.zoo.hunted import Fate
+from schedproof.zoo.paged_faults import PAGED_FAULTS
 from schedproof.zoo.plain import POLICIES
 
 
@@ -20,6 +21,12 @@ def test_every_fault_is_killed_under_every_policy_that_it_shows_under() -> None:
     hunted = hunt(prey_of(CHAPTER_FAULTS, POLICIES), nobody_listens)
     assert [one.to_json() for one in hunted if one.fate is not Fate.KILLED] == []
     assert [manifest.record_of(one) for one in hunted] == manifest.read()
+
+
+def test_every_fault_of_the_paged_scheduler_is_killed_under_both_policies() -> None:
+    hunted = hunt(prey_of(PAGED_FAULTS, BATCH_POLICIES), nobody_listens)
+    assert [one.to_json() for one in hunted if one.fate is not Fate.KILLED] == []
+    assert [manifest.record_of(one) for one in hunted] == manifest.read(manifest.PAGED_PATH)
 
 
 def test_every_fault_of_batches_is_killed_under_every_policy_that_it_shows_under() -> None:

@@ -16,7 +16,7 @@ from schedproof.claims.claim import Kind
 from schedproof.hunt import hunt, plan_of, prey_of
 from schedproof.search.policy_runs import run_plan
 from schedproof.zoo.chapter_faults import BY_NAME, CHAPTER_FAULTS
-from schedproof.zoo.faults import Fault, Kill
+from schedproof.zoo.faults import CHAPTER, Fault, Kill
 from schedproof.zoo.hunted import Fate, Hunted, all_killed
 from schedproof.zoo.plain import POLICIES
 
@@ -71,7 +71,7 @@ def test_the_manifest_has_every_fault_under_every_policy_that_it_shows_under() -
 def test_every_claim_is_told_first_for_a_fault_or_the_documents_say_why_not(document: str) -> None:
     text = (ROOT / "docs" / document).read_text(encoding="utf-8")
     explained = re.findall(r"^\| ([A-Z]+-\d+) \|", text, re.MULTILINE)
-    manifests = (manifest.PATH, manifest.BATCH_PATH)
+    manifests = (manifest.PATH, manifest.BATCH_PATH, manifest.PAGED_PATH)
     told = {record["claim"] for path in manifests for record in manifest.read(path)}
     assert {claim for claim in REAL if claim not in told} == set(explained)
 
@@ -133,7 +133,7 @@ def test_fates(fields: dict[str, object], fate: Fate) -> None:
 
 
 def test_a_change_that_breaks_nothing_survives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hunting, "DEFAULT_SCOPE", "small")
+    monkeypatch.setitem(hunting.USUAL, CHAPTER, "small")
     harmless = Fault(
         "harmless", "order", "ORDER-1", 3, "NO_DEADLINE = 1_000_000_000", "NO_DEADLINE = 10**9"
     )

@@ -38,30 +38,33 @@ def counts_equal_owners(edge: Edge) -> Judged:
     paged = edge.paged_after
     if paged is None:
         return None
-    owners: dict[int, list[int]] = {}
-    for row in edge.after:
-        for block in row.block_ids or ():
-            owners.setdefault(block, []).append(row.request_id)
-    wrong = _wrong_block(paged, owners)
+    held = [block for row in edge.after for block in row.block_ids or ()]
+    wrong = None if _go_together(paged, held) else _wrong_block(paged, edge.after)
     wrong = _without_room(edge, paged) if wrong is None else wrong  # a breach is false
     if wrong is not None:
         return wrong
-    return True if owners or edge.paged_before != paged else None
+    return True if held or edge.paged_before != paged else None
 
 
-def _go_together(paged: Paged, owners: dict[int, list[int]]) -> bool:
+def _go_together(paged: Paged, held: list[int]) -> bool:
     """Whether all is right with the blocks, found out at once."""
     free = set(paged.free_ids)
-    if len(free) < len(paged.free_ids) or not free.isdisjoint(owners):
+    if len(free) < len(paged.free_ids) or not free.isdisjoint(held):
         return False
-    held = owners.get
-    return [len(held(block, ())) for block in range(len(paged.references))] == [*paged.references]
+    counts = [0] * len(paged.references)
+    for block in held:
+        if not 0 <= block < len(counts):
+            return False
+        counts[block] += 1
+    return counts == [*paged.references]
 
 
-def _wrong_block(paged: Paged, owners: dict[int, list[int]]) -> Breach | None:
+def _wrong_block(paged: Paged, rows: tuple[Row, ...]) -> Breach | None:
     """The first block whose count, owners and place on the free list do not go together."""
-    if _go_together(paged, owners):
-        return None
+    owners: dict[int, list[int]] = {}
+    for row in rows:
+        for block in row.block_ids or ():
+            owners.setdefault(block, []).append(row.request_id)
     free = Counter(paged.free_ids)
     for block, count in enumerate(paged.references):
         holders = owners.get(block, [])
@@ -125,6 +128,9 @@ def batch_keeps_its_limits(edge: Edge) -> Judged:
             return Breach("BATCH-1.no_token", values, guilty)
         if span.request_id in edge.victims:
             return Breach("BATCH-1.preempted", values, ((span.request_id, "status"),))
+        row = edge.after_by_id.get(span.request_id)
+        if row is not None and paged.in_parts and (span.end or 0) >= _last(row):
+            return Breach("BATCH-1.past_end", values | {"last": _last(row)}, guilty)
     tokens = sum(span.tokens for span in spans)
     if tokens > paged.max_num_batched_tokens:
         much = {"tokens": tokens, "limit": paged.max_num_batched_tokens}
@@ -134,6 +140,11 @@ def batch_keeps_its_limits(edge: Edge) -> Judged:
         many = {"number": seats, "limit": paged.max_num_seqs}
         return Breach("BATCH-1.seats", many, tuple((i, "status") for i in edge.served))
     return True
+
+
+def _last(row: Row) -> int:
+    """The place of the token that is emitted last; nothing is computed of it."""
+    return row.prompt_len + row.max_new_tokens
 
 
 def nobody_misses_a_turn(edge: Edge) -> Judged:
@@ -169,8 +180,9 @@ def only_the_hopeless_are_rejected(edge: Edge) -> Judged:
         return None
     if edge.must_refuse is not None:
         return None
-    longest = action.prompt_len + action.max_new_tokens
-    needed, tokens = blocks_of(longest, paged), longest - 1
+    longest = action.prompt_len + action.max_new_tokens - paged.in_parts
+    tokens = 0 if paged.in_parts else longest - 1
+    needed = blocks_of(longest, paged)
     rejected, guilty = edge.answer.rejected, ((action.request_id, "status"),)
     values = {
         "request": action.request_id,
@@ -189,8 +201,10 @@ def only_the_hopeless_are_rejected(edge: Edge) -> Judged:
 
 def _rejected_late(edge: Edge) -> Breach | None:
     for row in edge.after:
+        if row.finish_reason != "rejected":
+            continue
         old = edge.before_by_id.get(row.request_id)
-        if old is not None and not old.finished and row.finish_reason == "rejected":
+        if old is not None and not old.finished:
             values = {"request": row.request_id, "status": old.status}
             return Breach("REJECT-1.late", values, ((row.request_id, "status"),))
     return None

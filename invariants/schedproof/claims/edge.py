@@ -220,9 +220,12 @@ def make_edge(
     """The edge between two observations of one subject."""
     shown_before = _shown(before.rows, after.rows)
     shown_after = _shown(after.rows, before.rows)
-    timed = any(row.deadline_step is not None for row in shown_before + shown_after)
-    timed = timed or (isinstance(action, Enqueue) and action.deadline_step is not None)
-    return Edge(
+    timed = after.paged is None and (
+        any(row.deadline_step is not None for row in shown_before + shown_after)
+        or (isinstance(action, Enqueue) and action.deadline_step is not None)
+    )
+    edge: Edge = object.__new__(Edge)  # the constructor of a frozen class sets one by one
+    edge.__dict__.update(
         action=action,
         answer=answer,
         before=shown_before,
@@ -240,8 +243,9 @@ def make_edge(
         paged_before=before.paged,
         paged_after=after.paged,
     )
+    return edge
 
 
 def _shown(rows: tuple[Row, ...], others: tuple[Row, ...]) -> tuple[Row, ...]:
     unchanged = set(map(id, others))
-    return tuple(row for row in rows if row.shown or id(row) not in unchanged)
+    return tuple([row for row in rows if row.shown or id(row) not in unchanged])

@@ -68,6 +68,7 @@ def counts_are_sane(edge: Edge) -> Judged:
     if wrong is None:
         return True if edge.answer.batch else None
     kind = "COUNT-1.negative" if wrong.value < 0 else "COUNT-1.too_many"
+    kind = "COUNT-1.in_flight" if wrong.name == "in_flight" else kind
     return Breach(kind, wrong._asdict() | {"request": wrong.request_id}, ())
 
 
@@ -111,7 +112,7 @@ CLAIMS = (
         "KV-1",
         Kind.ALWAYS,
         GENERAL,
-        Over.STEP,
+        Over.EDGE,
         own_prefix_is_attended,
         "GeeeekExplorer/nano-vllm (before 9fa256a), vllm-ascend#14055",
         needs(Feature.FORWARD_PASS),
@@ -120,7 +121,7 @@ CLAIMS = (
         "OUTPUT-1",
         Kind.ALWAYS_WITH_HISTORY,
         GENERAL,
-        Over.STEP,
+        Over.EDGE,
         output_is_as_if_alone,
         "vllm-project/vllm#42043, sgl-project/sglang#39645",
         needs(Feature.TOKENS),
@@ -129,7 +130,7 @@ CLAIMS = (
         "COUNT-1",
         Kind.ALWAYS,
         GENERAL,
-        Over.STEP,
+        Over.EDGE,
         counts_are_sane,
         "vllm-project/vllm#36755, sgl-project/sglang#11900",
         needs(Feature.COUNTERS),

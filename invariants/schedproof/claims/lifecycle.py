@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from schedmodel.lifecycle import State
+from schedmodel.lifecycle import HOLDING, State
 from schedproof.claims.claim import GENERAL, Claim, Kind, Over, needs
 from schedproof.claims.edge import Breach, Change, Edge, Judged, stored_differences
 from schedproof.subjects.actions import Enqueue
 from schedproof.subjects.contract import Feature
-from schedproof.subjects.observation import holds_by_state
+from schedproof.subjects.observation import Paged, holds_by_state
 
 _NEEDS = needs(Feature.LIFECYCLE)
 _ENDED_EARLY = ("aborted", "rejected")
@@ -77,10 +77,9 @@ def finished_means_done(change: Change) -> Judged:
 
 
 def nobody_is_lost(edge: Edge) -> Judged:
-    expected = set(edge.before_by_id)
-    if isinstance(edge.action, Enqueue) and edge.answer.accepted:
-        expected.add(edge.action.request_id)
-    found = edge.after_by_id.keys()
+    found, known = edge.after_by_id.keys(), edge.before_by_id.keys()
+    comes = edge.action if isinstance(edge.action, Enqueue) and edge.answer.accepted else None
+    expected = known if comes is None else {*known, comes.request_id}
     for request_id in sorted(expected - found) if expected != found else ():
         return Breach("LIFE-4.lost", {"request": request_id}, ((request_id, "status"),))
     for request_id in sorted(found - expected) if expected != found else ():
@@ -99,10 +98,20 @@ def nobody_is_lost(edge: Edge) -> Judged:
     return True if edge.after or expected else None
 
 
+def _all_in_place(edge: Edge, paged: Paged) -> bool:
+    """Whether all is right with the queues, found out at once."""
+    inside = {row.request_id for row in edge.after if row.state in HOLDING}
+    outside = {row.request_id for row in edge.after if not row.finished} - inside
+    queued = len(paged.running) + len(paged.waiting)
+    if queued != len(inside) + len(outside):
+        return False
+    return inside == set(paged.running) and outside == set(paged.waiting)
+
+
 def _misplaced(edge: Edge) -> Breach | None:
     """Who is not in the one queue in which its state says that it is, where queues are seen."""
     paged = edge.paged_after
-    if paged is None:
+    if paged is None or _all_in_place(edge, paged):
         return None
     queues = {"running": paged.running, "waiting": paged.waiting}
     shown = {row.request_id for row in edge.after}

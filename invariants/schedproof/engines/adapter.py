@@ -29,12 +29,16 @@ class Setup(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request to be served; it generates exactly `max_new_tokens` tokens."""
+    """A request to be served; it generates exactly `max_new_tokens` tokens.
+
+    `reuses` is the request whose id it comes under, None where it has an id of its own.
+    """
 
     request_id: int
     token_ids: tuple[int, ...]
     max_new_tokens: int
     priority: int = 0
+    reuses: int | None = None
 
     @property
     def longest(self) -> int:
@@ -55,13 +59,15 @@ class Seen(NamedTuple):
     """One request as the engine has it now.
 
     `status` is waiting, running or finished. `output` are all tokens generated so far.
-    `counters` are counts of tokens the engine keeps, by name.
+    `counters` are counts of tokens the engine keeps, by name; `in_flight` is the number of tokens
+    that it still expects from steps in flight, where it counts them.
     """
 
     status: str
     blocks: Sequence[int]
     output: Sequence[int]
     counters: Sequence[tuple[str, int]] = ()
+    in_flight: int | None = None
 
 
 class Pool(NamedTuple):
@@ -92,11 +98,18 @@ class EngineAdapter:
     never matters. `uses_priority`: requests have priorities, the larger the stronger.
     `smallest_blocks`: the least pool that makes sense. `copies` are pairs of blocks (from, to)
     that the forward pass copies before it runs; an adapter sets them in `schedule`.
+    `steps_in_flight`: how many steps may be decided before the first of them is delivered.
+    `reuses_ids`: the id of a request that has ended may be used again. `exact_admission`: whoever
+    waits first is admitted when blocks for all its tokens are free, and takes just these.
+    `rejects`: what can never fit is rejected when it is added, and nothing else is.
+    `rejected` is why the request that was added last is not served, None where it is; an adapter
+    sets it in `add`. `preempted` are those whom the last step preempted, where the engine says
+    so; an adapter sets it in `schedule`.
     """
 
     name: ClassVar[str] = ""
     package: str = ""
-    policy: ClassVar[str] = "fcfs"
+    policy: str = "fcfs"
     block_sizes: ClassVar[tuple[int, ...]] = (2, 4)
     smallest_blocks: ClassVar[int] = 1
     reserved_blocks: ClassVar[int] = 0
@@ -109,6 +122,12 @@ class EngineAdapter:
     uses_priority: ClassVar[bool] = False
     limits_tokens: ClassVar[bool] = True
     copies: Sequence[tuple[int, int]] = ()
+    steps_in_flight: ClassVar[int] = 1
+    reuses_ids: ClassVar[bool] = False
+    exact_admission: ClassVar[bool] = False
+    rejects: ClassVar[bool] = False
+    rejected: tuple[str, int, int] | None = None
+    preempted: Sequence[int] = ()
 
     def load(self) -> None:
         """Import the engine, once; raises `MissingPackage` where it is not there."""
@@ -140,6 +159,18 @@ class EngineAdapter:
     def abort(self, request_id: int) -> None:
         """Withdraw a request."""
         raise NotImplementedError
+
+    def frozen(self) -> bytes:
+        """All of the engine's state; only where searches shall go back to states."""
+        raise NotImplementedError
+
+    def thaw(self, state: bytes) -> None:
+        """Go back to a state that was frozen."""
+        raise NotImplementedError
+
+    def preemptions_max(self, setup: Setup) -> int | None:
+        """How many preemptions there may be between two tokens; None where nothing is promised."""
+        return None
 
     def takes(self, setup: Setup, request: Request) -> bool:
         """Whether the engine promises to serve this request where it is alone."""

@@ -14,13 +14,14 @@ Rules.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from schedproof.engines.adapter import Work
 from schedproof.subjects.observation import Foreign
 
 _MANY = 2**64 - 1
 START = 0x9E3779B97F4A7C15
-EMPTY = 0
+EMPTY, SPOILT = 0, -1
 
 
 def extended(prefix: int, token: int) -> int:
@@ -34,6 +35,12 @@ def next_token(prefix: int) -> int:
     return 1 if prefix >> 17 & 3 == 0 else 0
 
 
+@lru_cache(maxsize=1 << 14)
+def prefixes_of(ids: tuple[int, ...]) -> tuple[int, ...]:
+    """The numbers that stand for all prefixes; searches that go back ask for the same ones."""
+    return tuple(Tokens(ids).prefixes)
+
+
 class Tokens:
     """A request's tokens, and the number that stands for each prefix of them."""
 
@@ -43,6 +50,13 @@ class Tokens:
         self.prefixes: list[int] = []
         for token in prompt:
             self.append(token)
+
+    @classmethod
+    def again(cls, prompt_len: int, ids: tuple[int, ...]) -> Tokens:
+        """Tokens that were there before."""
+        made: Tokens = object.__new__(cls)
+        made.prompt_len, made.ids, made.prefixes = prompt_len, list(ids), list(prefixes_of(ids))
+        return made
 
     def append(self, token: int) -> None:
         """Add a token."""
@@ -76,6 +90,24 @@ class Cache:
             here, there = slice(source * size, (source + 1) * size), target * size
             self._slots[there : there + size] = self._slots[here]
             self._writers[there : there + size] = self._writers[here]
+
+    def run_for_nobody(self, work: Work, prefixes: Sequence[int]) -> None:
+        """Write for a request that is gone; what follows on tokens that were dropped is spoilt."""
+        for position in range(work.start, work.end):
+            index, offset = divmod(position, self._size)
+            if index < len(work.blocks):
+                slot = work.blocks[index] * self._size + offset
+                known = position < len(prefixes)
+                self._slots[slot] = prefixes[position] if known else SPOILT
+                self._writers[slot] = (work.request_id, position)
+
+    def taken_down(self) -> tuple[tuple[int, ...], tuple[tuple[int, int] | None, ...]]:
+        """What lies in all slots, and who wrote it."""
+        return tuple(self._slots), tuple(self._writers)
+
+    def write_back(self, slots: Sequence[int], writers: Sequence[tuple[int, int] | None]) -> None:
+        """Have lie there just that again."""
+        self._slots, self._writers = list(slots), list(writers)
 
     def run(
         self, batch: Sequence[Work], tokens: Mapping[int, Tokens]

@@ -20,6 +20,14 @@ from schedmodel.request import STATUS_OF
 from schedproof.engines.adapter import FINISHED, RUNNING, EngineAdapter, Request, Seen, Setup, Work
 from schedproof.engines.forward import Cache, Tokens, next_token
 from schedproof.engines.guard import Guard
+from schedproof.engines.known import (
+    ABORTED,
+    IN_FLIGHT,
+    REJECTED,
+    Known,
+    reason_of,
+    state_of,
+)
 from schedproof.engines.raising import raised_of
 from schedproof.subjects.actions import Abort, Action, EngineEnqueue, Enqueue, Step
 from schedproof.subjects.chapter import CallCount, CallCounter
@@ -58,33 +66,14 @@ PREFILL, DECODE = "prefill", "decode"
 
 def features_of(adapter: EngineAdapter) -> frozenset[Feature]:
     """What an adapter declares."""
-    declared = {Feature.ABORT: adapter.can_abort, Feature.DECLARED_ORDER: adapter.keeps_order}
+    declared = {
+        Feature.ABORT: adapter.can_abort,
+        Feature.DECLARED_ORDER: adapter.keeps_order,
+        Feature.REJECTION: adapter.rejects,
+        Feature.IN_FLIGHT: adapter.steps_in_flight > 1,
+        Feature.EXACT_ADMISSION: adapter.exact_admission,
+    }
     return OF_ENGINES | {feature for feature, is_so in declared.items() if is_so}
-
-
-class _Known:
-    """One request as it was handed in, and what follows from the steps it was in."""
-
-    __slots__ = (
-        *("request", "tokens", "arrival", "computed", "held", "preemptions", "advanced"),
-        *("aborted", "behind", "row", "key", "identity"),
-    )
-
-    def __init__(self, request: Request, arrival: int, block_size: int) -> None:
-        self.request, self.arrival = request, arrival
-        # Tokens are not shown in rows, so requests that differ in them only may share rows.
-        sizes = len(request.token_ids), request.max_new_tokens, request.priority
-        self.identity = (request.request_id, *sizes, arrival, block_size)
-        self.tokens = Tokens(request.token_ids)
-        self.computed = self.preemptions = 0
-        self.held = self.aborted = self.behind = False
-        self.advanced = True
-        self.row: Row | None = None
-        self.key: Any = None
-
-    @property
-    def generated(self) -> int:
-        return len(self.tokens.ids) - self.tokens.prompt_len
 
 
 class EngineSubject:
@@ -105,10 +94,11 @@ class EngineSubject:
         self.limits = config.limits or Limits()
         self._rows: Rows = {} if rows is None else rows
         self._guard = guard
-        self._known: dict[int, _Known] = {}
+        self._known: dict[int, Known] = {}
         self._tokens: dict[int, Tokens] = {}
         self._cache = Cache(config.blocks, self.limits.block_size)
-        self._since_token = self._idle = self._emitted = 0
+        self._since_token = self._idle = self._emitted = self._gave_way = 0
+        self._flying: tuple[tuple[Span, ...], ...] = ()
         self._over: Raised | None = None
         self._miscount: Miscount | None = None
         self._strayed: Strayed | None = None
@@ -145,27 +135,32 @@ class EngineSubject:
 
     def _add(self, action: EngineEnqueue) -> Answer:
         request = Request(
-            action.request_id, tuple(action.token_ids), action.max_new_tokens, action.priority
+            action.request_id,
+            tuple(action.token_ids),
+            action.max_new_tokens,
+            action.priority,
+            action.reuses,
         )
         if request.request_id in self._known:
             return Answer(accepted=False, refusal="request_id")
-        known = self._known[request.request_id] = _Known(
+        known = self._known[request.request_id] = Known(
             request, len(self._known), self.limits.block_size
         )
         self._tokens[request.request_id] = known.tokens
         try:
             self.adapter.add(request)
+            known.ended = "" if self.adapter.rejected is None else REJECTED
             self._seen = self._look()
         except (Exception, StopSubject) as error:
             return self._failed("add", error, accepted=True)
-        return Answer(accepted=True)
+        return Answer(accepted=True, rejected=self.adapter.rejected)
 
     def _abort(self, request_id: int) -> Answer:
         try:
             self.adapter.abort(request_id)
             known = self._known.get(request_id)
             if known is not None and not (known.row and known.row.finished):
-                known.aborted = True
+                known.ended = ABORTED
             self._seen = self._look()
         except (Exception, StopSubject) as error:
             return self._failed("abort", error)
@@ -248,13 +243,16 @@ class EngineSubject:
         pool = adapter.pool()
         free = tuple(pool.free_ids)
         half = [r.request_id for r in rows if r.state is State.PREFILL and r.status == "prefill"]
-        waiting = tuple([i for i in pool.waiting if i not in half])
-        running = (*pool.running, *[i for i in pool.waiting if i in half])
+        waiting, running = tuple(pool.waiting), tuple(pool.running)
+        if half:
+            running += tuple([i for i in waiting if i in half])
+            waiting = tuple([i for i in waiting if i not in half])
         references = self._references(rows) if pool.references is None else tuple(pool.references)
         limits = self.limits
-        paged = Paged(*limits, references, free, running, waiting, adapter.seats_per_step)
+        facts = adapter.seats_per_step, adapter.chunked_prefill
+        paged = Paged(*limits, references, free, running, waiting, *facts)
         capacity = self.config.blocks - adapter.reserved_blocks
-        return Observation(0, capacity, len(free), tuple(rows), 0, (), (), paged)
+        return Observation(0, capacity, len(free), tuple(rows), 0, (), self._flying, paged)
 
     def _references(self, rows: Sequence[Row]) -> tuple[int, ...]:
         """Holders of each block, where the engine does not count them."""
@@ -264,33 +262,34 @@ class EngineSubject:
                 counts[block] += 1
         return tuple(counts)
 
-    def _row(self, known: _Known, now: Seen, computed: int | None) -> Row:
+    def _row(self, known: Known, now: Seen, computed: int | None) -> Row:
         finished, row = now.status == FINISHED, known.row
         same = row is not None and row.finished and row.generated_len == len(now.output)
         if finished and row is not None and same and not now.blocks:
             return row
         blocks = tuple(now.blocks)
-        self._take_output(known, now.output, finished)
-        if now.counters:
-            self._check_counters(known, now)
+        generated = len(now.output)
+        if finished or generated != known.generated:
+            self._take_output(known, now.output, finished)
         if not blocks and known.held and not finished:
-            known.preemptions += 1
-            # A part of a prompt is progress too; how long that may go on is for STALL-3 to say.
-            known.advanced = self.adapter.chunked_prefill
+            known.start_again(self.adapter.chunked_prefill)
+            self._gave_way += 1
         if computed is not None:
             known.computed = computed
         if not blocks and not finished:
-            known.computed, known.behind = 0, False
+            known.computed, known.expected, known.behind = 0, 0, False
         known.held = bool(blocks)
+        if now.counters or now.in_flight is not None:
+            self._check_counters(known, now)
         key = (
             known.identity,
             now.status,
             blocks,
-            known.generated,
+            generated,
             known.computed,
             known.preemptions,
             known.advanced,
-            known.aborted,
+            known.ended,
             known.behind,
         )
         if known.key != key:
@@ -303,7 +302,7 @@ class EngineSubject:
         assert known.row is not None
         return known.row
 
-    def _take_output(self, known: _Known, output: Sequence[int], finished: bool) -> None:
+    def _take_output(self, known: Known, output: Sequence[int], finished: bool) -> None:
         """Compare new tokens with those that must come."""
         old, new = known.generated, len(output)
         wanted = known.request.max_new_tokens
@@ -318,23 +317,26 @@ class EngineSubject:
             known.tokens.append(got)
             known.advanced = True
             self._emitted += 1
-        if finished and new < wanted and not known.aborted:
+        if finished and new < wanted and not known.ended:
             self._stray("too_few", known, new, None, known.tokens.following)
 
     def _stray(
-        self, kind: str, known: _Known, index: int, got: int | None, wanted: int | None
+        self, kind: str, known: Known, index: int, got: int | None, wanted: int | None
     ) -> None:
         if self._strayed is None:
             self._strayed = Strayed(kind, known.request.request_id, index + 1, got, wanted)
 
-    def _check_counters(self, known: _Known, now: Seen) -> None:
+    def _check_counters(self, known: Known, now: Seen) -> None:
         limit = len(known.tokens.ids)
         for name, value in now.counters:
             if not 0 <= value <= limit and self._miscount is None:
                 self._miscount = Miscount(known.request.request_id, name, value, limit)
+        if now.in_flight not in (None, known.expected) and self._miscount is None:
+            request_id, counts = known.request.request_id, (now.in_flight, known.expected)
+            self._miscount = Miscount(request_id, IN_FLIGHT, *counts)
 
-    def _made(self, known: _Known, status: str, blocks: tuple[int, ...], key: Any) -> Row:
-        state = _state_of(known, status, blocks)
+    def _made(self, known: Known, status: str, blocks: tuple[int, ...], key: Any) -> Row:
+        state = state_of(known, status, blocks)
         request = known.request
         prefilled = known.computed >= known.tokens.prompt_len
         limits = self.limits
@@ -357,23 +359,9 @@ class EngineSubject:
             preemptible=True,
             preemptions=known.preemptions,
             arrival_index=known.arrival,
-            finish_reason=_reason(known, state),
+            finish_reason=reason_of(known, state),
             advanced=known.advanced,
             extra=(),
             computed_len=known.computed,
             block_ids=blocks,
         )
-
-
-def _state_of(known: _Known, status: str, blocks: tuple[int, ...]) -> State:
-    if status == FINISHED:
-        return State.FINISHED
-    if status == RUNNING or blocks:
-        return State.PREFILL if known.behind or not known.computed else State.DECODE
-    return State.PREEMPTED if known.preemptions else State.WAITING
-
-
-def _reason(known: _Known, state: State) -> str | None:
-    if state is not State.FINISHED:
-        return None
-    return "aborted" if known.aborted else "completed"

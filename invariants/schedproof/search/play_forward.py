@@ -18,7 +18,7 @@ from schedmodel.scheduler import DecodeSchedulerSim
 from schedproof.claims.run import StartSubject
 from schedproof.search.again import FOR_EVER, OutOfBudget, insist_on_time
 from schedproof.search.evidence import DONE, ENDLESS, RAISED, STUCK, Forward, Later, Left
-from schedproof.subjects.actions import STEP, Action, Enqueue, Step
+from schedproof.subjects.actions import DELIVER, STEP, Action, Deliver, Enqueue, Step
 from schedproof.subjects.chapter import ChapterSubject, from_class
 from schedproof.subjects.contract import Config, Feature, Subject, SubjectError
 from schedproof.subjects.observation import Answer, Observation, Row
@@ -59,6 +59,7 @@ class _Played:
         if isinstance(action, Step):
             self.steps += 1
             self.served += bool(answer.batch)
+        if isinstance(action, Step | Deliver):
             for row in self.seen.rows:
                 self._note(before.get(row.request_id), row)
         return answer
@@ -81,7 +82,7 @@ class _Played:
         work = sum(row.max_new_tokens + 1 for row in self.seen.rows)
         most, idle = 4 * work + IDLE_MAX, 0
         for _ in range(min(most, DRAIN_MAX)):
-            if self.do(STEP).batch:
+            if self.do(DELIVER if self.seen.in_flight else STEP).batch:
                 idle = 0
                 continue
             idle += 1
@@ -120,13 +121,18 @@ def play_forward(
         short=tuple(
             _left(row)
             for row in seen.rows
-            if row.finished and row.generated_len < row.max_new_tokens
+            if row.finished and row.generated_len < row.max_new_tokens and not _withdrawn(row)
         ),
         later=tuple(each for each in apart if each.got > each.due),
         earlier=tuple(each for each in apart if each.got < each.due),
         lost=_lost(played),
         error=error,
     )
+
+
+def _withdrawn(row: Row) -> bool:
+    """Whether nobody waits for the rest of its tokens."""
+    return row.finish_reason in ("aborted", "rejected")
 
 
 def _reference(played: _Played, config: Config, actions: Sequence[Action]) -> _Played | None:

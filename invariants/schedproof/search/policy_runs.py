@@ -23,11 +23,14 @@ from schedproof.claims.catalogue import UnknownClaim, known_names, select
 from schedproof.claims.claim import Claim
 from schedproof.claims.own import OwnClaim, Words, claims_of
 from schedproof.search import isolation
+from schedproof.search.engines.engine_search import ENGINE_RUNS_EACH, Within, search_engine
 from schedproof.search.exhaustive.batch_exhaustive import search_batches
+from schedproof.search.exhaustive.batch_search import BatchSearch
 from schedproof.search.exhaustive.bfs import peak_mib
 from schedproof.search.exhaustive.exhaustive_search import Asked, search_exhaustively
 from schedproof.search.exhaustive.liveness import search_liveness
 from schedproof.search.exhaustive.names import EXHAUSTIVE, LIVENESS, RANDOM
+from schedproof.search.exhaustive.paged_search import PagedSearch
 from schedproof.search.exhaustive.same_requests import with_proved_shortest
 from schedproof.search.finding_out import find_out
 from schedproof.search.isolation import Channel, Limits, Outcome
@@ -235,6 +238,8 @@ def _searched(
     start: Callable[[Config], Any],
     channel: Channel,
 ) -> RunResult:
+    if search == RANDOM and plan.source.paged:
+        return search_engine(start(config).adapter, plan.claims, _within(plan), channel)
     if search == RANDOM:
         found = search_randomly(
             start, config, plan.claims, plan.bounds, plan.profile, plan.seed, channel
@@ -249,8 +254,14 @@ def _searched(
         return search_liveness(start, config, scope, channel, plan.claims, memory)
     asked = replace(plan.asked, memory_mib=memory)
     if plan.source.batches:
-        return search_batches(start, config, plan.claims, asked, channel)
+        kind = PagedSearch if plan.source.paged else BatchSearch
+        return search_batches(start, config, plan.claims, asked, channel, kind)
     return search_exhaustively(start, config, plan.claims, asked, channel)
+
+
+def _within(plan: Plan) -> Within:
+    runs = plan.profile.examples * ENGINE_RUNS_EACH
+    return Within(runs, plan.seed, requests=plan.bounds.requests, blocks=plan.bounds.blocks)
 
 
 # -- in the parent ---------------------------------------------------------

@@ -22,7 +22,7 @@ from schedproof.claims.run import StartSubject
 from schedproof.search.frames import Frame, frame_after
 from schedproof.search.results import Counterexample, Moment, Part, TrailStep
 from schedproof.search.session import ClaimBroken, Session, Violation
-from schedproof.subjects.actions import Action, to_json
+from schedproof.subjects.actions import Action, Deliver, to_json
 from schedproof.subjects.contract import Config, SubjectError
 from schedproof.subjects.observation import STORED_FIELDS, Answer, Observation, Row, Span
 
@@ -112,7 +112,7 @@ def counterexample(
         before = seen
         answer = subject.do(action)
         seen = subject.observe()
-        trail.append(_trail_step(before, answer, seen))
+        trail.append(_trail_step(before, action, answer, seen))
         frames.append(_frame(before, answer, seen, trail[-1]))
     judged_run = violation.edge is None
     return Counterexample(
@@ -135,13 +135,16 @@ def counterexample(
     )
 
 
-def _trail_step(before: Observation, answer: Answer, after: Observation) -> TrailStep:
+def _trail_step(
+    before: Observation, action: Action, answer: Answer, after: Observation
+) -> TrailStep:
     known = {row.request_id: row for row in before.rows}
     pairs = [(known.get(row.request_id), row) for row in after.rows]
     victims = tuple(row.request_id for old, row in pairs if old and old.admitted and _gave_way(row))
     step = TrailStep(after.free, preempted=victims, refused=answer.accepted is False)
     if after.paged is not None:
-        return _batch_step(step, before, answer, pairs)
+        told = _batch_step(step, before, answer, pairs)
+        return told if not before.in_flight + after.in_flight else _apart(told, before, action)
     if not answer.batch:
         return step
     span = answer.batch[0]
@@ -172,6 +175,18 @@ def _batch_step(
     return replace(step, preempted=victims, parts=parts, rejected=rejected, freed=freed)
 
 
+def _apart(step: TrailStep, before: Observation, action: Action) -> TrailStep:
+    """The same where decision and result are apart: a token is there when it is delivered."""
+    if isinstance(action, Deliver):
+        flown = before.in_flight[0] if before.in_flight else ()
+        valid = {part.request for part in step.parts}
+        dropped = tuple(s.request_id for s in flown if s.request_id not in valid)
+        return replace(step, delivered=True, dropped=dropped)
+    lengths = {row.request_id: row.prompt_len for row in before.rows}
+    parts = [replace(p, generated=p.end - lengths.get(p.request, 0) + 1) for p in step.parts]
+    return replace(step, parts=tuple(parts))
+
+
 def _was_preempted(old: Row, new: Row) -> bool:
     return new.preemptions > old.preemptions or old.status != new.status == "preempted"
 
@@ -189,6 +204,7 @@ def _part(span: Span, old: Row | None, new: Row | None) -> Part:
         resumed=admitted and new.preemptions > 0,
         grew=max(0, grew),
         finished=new.finished,
+        emitted=new.generated_len > old.generated_len,
     )
 
 
@@ -215,7 +231,8 @@ def _moment(seen: Observation) -> Moment:
         name: list(getattr(paged, name))
         for name in ("free_ids", "references", "running", "waiting")
     }
-    return Moment(seen.clock, seen.free, held, _requests(seen), shown)
+    flying = [[[s.request_id, s.start or 0, s.end or 0] for s in f] for f in seen.in_flight]
+    return Moment(seen.clock, seen.free, held, _requests(seen), shown, flying)
 
 
 def _requests(seen: Observation) -> dict[str, dict[str, Any]]:

@@ -77,7 +77,8 @@ class ClaimResult:
 class Part:
     """What a step of a scheduler of batches did for one request: tokens `start` up to `end`.
 
-    `grew` is the number of blocks that it took beyond those of its admission.
+    `grew` is the number of blocks that it took beyond those of its admission, `emitted` tells that
+    it got a token.
     """
 
     request: int
@@ -89,6 +90,7 @@ class Part:
     resumed: bool = False
     grew: int = 0
     finished: bool = False
+    emitted: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,9 @@ class TrailStep:
     "decode") and `generated` tokens so far; `finished` whether it ended; `preempted` the ids
     that gave way; `admitted` whether the served one was admitted in this step; `refused`
     whether an enqueue was. Of a scheduler of batches also the `parts` of a step, why an enqueue
-    was `rejected` (of what too much, how much, the limit), and what an abort `freed`.
+    was `rejected` (of what too much, how much, the limit), and what an abort `freed`. Where steps
+    are delivered later, `delivered` tells that this is such a delivery, and `dropped` are the ids
+    for which it brought something that is void.
     """
 
     free: int
@@ -113,11 +117,13 @@ class TrailStep:
     parts: tuple[Part, ...] = ()
     rejected: tuple[str, int, int] | None = None
     freed: int | None = None
+    delivered: bool = False
+    dropped: tuple[int, ...] = ()
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> TrailStep:
         """The step that `asdict` wrote, also after a trip through JSON text."""
-        made = _tupled(record, "preempted")
+        made = _tupled(record, "preempted", "dropped")
         made["parts"] = tuple(Part(**part) for part in record["parts"])
         rejected = record["rejected"]
         made["rejected"] = rejected and (rejected[0], rejected[1], rejected[2])
@@ -130,6 +136,8 @@ class Moment:
 
     `requests` maps an id (as text) to the stored fields of `STORED_FIELDS` and `state`. `paged`
     names the free blocks, the holders counted of each block, and who stands in which queue.
+    `in_flight` are the steps that are not delivered, oldest first, each with its parts (request,
+    start, end).
     """
 
     clock: int
@@ -137,6 +145,7 @@ class Moment:
     held: int
     requests: dict[str, dict[str, Any]]
     paged: dict[str, list[int]] | None = None
+    in_flight: list[list[list[int]]] = field(default_factory=list[list[list[int]]])
 
 
 @dataclass(frozen=True)

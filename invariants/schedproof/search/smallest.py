@@ -19,7 +19,7 @@ from typing import Any
 
 from schedproof.search.again import Again, OutOfBudget
 from schedproof.search.session import Violation
-from schedproof.subjects.actions import STEP, Action, Enqueue
+from schedproof.subjects.actions import STEP, Action, EngineEnqueue, Enqueue
 from schedproof.subjects.contract import Config
 
 SHORT = 12
@@ -92,6 +92,8 @@ def _plainer(again: Again, best: Violation, config: Config) -> Violation:
     for place in range(len(best.actions)):
         for name, values in _USUAL.items():
             action = best.actions[place]
+            if isinstance(action, EngineEnqueue) and name == "prompt_len":
+                continue  # its prompt is what it is
             if isinstance(action, Enqueue):
                 best = _with_usual(again, best, place, name, values, config)
     return best

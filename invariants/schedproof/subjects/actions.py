@@ -44,23 +44,35 @@ class BatchEnqueue(Enqueue):
 
 @dataclass(frozen=True)
 class EngineEnqueue(BatchEnqueue):
-    """The same for an engine, which is given the prompt itself and not only its length."""
+    """The same for an engine, which is given the prompt itself and not only its length.
+
+    Every request has a number of its own here. With `reuses` it is handed in under the id that
+    the request of that number had, which has ended.
+    """
 
     token_ids: Any = ()
+    reuses: Any = None
 
     @classmethod
     def of(
-        cls, request_id: int, token_ids: Iterable[int], max_new_tokens: int, priority: int = 0
+        cls,
+        request_id: int,
+        token_ids: Iterable[int],
+        max_new_tokens: int,
+        priority: int = 0,
+        reuses: int | None = None,
     ) -> EngineEnqueue:
         """The enqueue of a prompt; its length follows from it."""
         tokens = tuple(token_ids)
-        return cls(request_id, len(tokens), max_new_tokens, priority, token_ids=tokens)
+        sizes = len(tokens), max_new_tokens, priority
+        return cls(request_id, *sizes, token_ids=tokens, reuses=reuses)
 
     def arguments(self) -> dict[str, Any]:
         """The prompt instead of its length, and the rest by name."""
         names = ("request_id", "max_new_tokens", "priority")
         known = {name: getattr(self, name) for name in names}
-        return {**known, "token_ids": list(self.token_ids)}
+        again = {} if self.reuses is None else {"reuses": self.reuses}
+        return {**known, "token_ids": list(self.token_ids), **again}
 
 
 BATCH_ARGUMENTS = ("request_id", "prompt_len", "max_new_tokens", "priority")
@@ -90,7 +102,7 @@ class Abort:
 
 
 Action = Enqueue | Step | Deliver | Abort
-STEP = Step()
+STEP, DELIVER = Step(), Deliver()
 
 
 _KINDS: dict[str, type[Action]] = {

@@ -47,6 +47,8 @@ class Feature(str, Enum):
     FORWARD_PASS = "forward_pass"  # says which blocks hold what a step attends to
     TOKENS = "tokens"  # shows the tokens that it generated
     COUNTERS = "counters"  # keeps counts of tokens that can be read
+    IN_FLIGHT = "in_flight"  # decides a step, and is told later what it brought
+    EXACT_ADMISSION = "exact_admission"  # admits whoever fits, and takes just what that needs
     STEP_BOUNDS = "step_bounds"  # declares how long it may go on without a token
     STRICT_TYPES = "strict_types"  # refuses wrong types as well as wrong values
     DRAIN_BOUND = "drain_bound"  # declares within how many steps it drains
@@ -69,7 +71,14 @@ OF_BATCHES = frozenset(
 """What only schedulers of batches have."""
 
 OF_ENGINES = frozenset(
-    {Feature.FORWARD_PASS, Feature.TOKENS, Feature.COUNTERS, Feature.STEP_BOUNDS}
+    {
+        Feature.FORWARD_PASS,
+        Feature.TOKENS,
+        Feature.COUNTERS,
+        Feature.STEP_BOUNDS,
+        Feature.IN_FLIGHT,
+        Feature.EXACT_ADMISSION,
+    }
 )
 """What only engines have that are really run, through an adapter."""
 

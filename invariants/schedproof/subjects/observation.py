@@ -175,7 +175,7 @@ class Raised(NamedTuple):
 
 
 class Miscount(NamedTuple):
-    """A count of tokens that cannot be: it is below zero or above `limit`."""
+    """A count of tokens that cannot be: below zero, above `limit`, or another than in flight."""
 
     request_id: int
     name: str
@@ -188,7 +188,8 @@ class Ran(NamedTuple):
 
     `attended` positions were read; the next four are what was wrong, None where nothing was.
     `since_token` steps, this one included, have emitted no token, of at most `since_token_max`;
-    `idle` steps in a row ran nothing, of at most `idle_max`.
+    `idle` steps in a row ran nothing, of at most `idle_max`; `gave_way` requests were preempted
+    since the last token, of at most `gave_way_max`, if that is promised.
     """
 
     attended: int = 0
@@ -200,6 +201,8 @@ class Ran(NamedTuple):
     since_token_max: int = 0
     idle: int = 0
     idle_max: int = 0
+    gave_way: int = 0
+    gave_way_max: int | None = None
 
 
 class Paged(NamedTuple):
@@ -207,7 +210,8 @@ class Paged(NamedTuple):
 
     `references` counts the holders of each block, as the scheduler does; `free_ids` are the
     blocks that it may hand out; `running` and `waiting` are the ids in its two queues, in order.
-    `seats_per_step` says that the limit of requests is for one step, and not for all that run.
+    `seats_per_step` says that the limit of requests is for one step, and not for all that run,
+    `in_parts` that a prompt may be computed over several steps.
     """
 
     block_size: int
@@ -218,6 +222,7 @@ class Paged(NamedTuple):
     running: tuple[int, ...]
     waiting: tuple[int, ...]
     seats_per_step: bool = False
+    in_parts: bool = False
 
 
 class Observation(NamedTuple):

@@ -54,12 +54,16 @@ Before = Callable[[str], None]
 class Source:
     """A scheduler's name, and how to load it; `load` is told what runs next.
 
-    `batches` tells that it schedules batches and is no scheduler of the chapter's shape.
+    `batches` tells that it schedules batches and is no scheduler of the chapter's shape, `paged`
+    that it is led as an engine is, with the prompts themselves and with steps in flight. `scope`
+    is the one in which it is searched where none is asked for, "" for the usual one.
     """
 
     name: str
     load: Callable[[Before], Loaded]
     batches: bool = False
+    paged: bool = False
+    scope: str = ""
 
 
 def source_of(

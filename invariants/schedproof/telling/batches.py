@@ -5,7 +5,9 @@ Rules.
    prefill, or which token it decoded, whether it took a block, whether it finished.
 2. The row of blocks names every block by its number, with those who hold it. What does not
    fit together is said beside the block: a count that is another, a block that is free twice,
-   one that nobody holds and that is not free.
+   one that nobody holds and that is not free. A slot that holds what it should not is marked.
+3. Where decision and result are apart, a step tells what it is decided for, and a delivery what
+   it brought and what is void. The steps in flight stand in a row below the blocks.
 """
 
 from __future__ import annotations
@@ -19,11 +21,30 @@ from schedproof.telling.messages import Say, join
 
 def batch_text(say: Say, step: TrailStep) -> str:
     """What a step did, request by request."""
+    if step.delivered:
+        return delivery_text(say, step)
     told: list[str] = []
     if step.preempted:
         names = join(say, "names", [f"r{i}" for i in step.preempted])
         told.append(say("trail.preempted", requests=names))
     return join(say, "semicolon", told + [part_text(say, part) for part in step.parts])
+
+
+def delivery_text(say: Say, step: TrailStep) -> str:
+    """What a delivery brought, request by request, and what is void."""
+    told = [_brought(say, part) for part in step.parts]
+    if step.dropped:
+        names = join(say, "names", [f"r{i}" for i in step.dropped])
+        told.append(say("trail.void", requests=names))
+    return join(say, "semicolon", told)
+
+
+def _brought(say: Say, part: Part) -> str:
+    values = {"request": part.request, "tokens": part.end, "token": part.generated}
+    parts = [say("trail.brought" if part.emitted else "trail.computed", **values)]
+    if part.finished:
+        parts.append(say("trail.finished"))
+    return join(say, "comma", parts)
 
 
 def part_text(say: Say, part: Part) -> str:
@@ -70,15 +91,26 @@ def batch_setup(say: Say, example: Counterexample) -> str:
     )
 
 
-def blocks_text(say: Say, moment: Moment) -> str:
-    """All blocks in a row; "" where they have no numbers."""
+def blocks_text(say: Say, moment: Moment, slot: tuple[int, int] | None = None) -> str:
+    """All blocks in a row, a wrong slot (block, place) marked; "" where they have no numbers."""
     if moment.paged is None:
         return ""
     cells = [
         _block(say, moment.paged, moment.requests, block)
         for block in range(len(moment.paged["references"]))
     ]
+    if slot is not None and slot[0] < len(cells):
+        cells[slot[0]] += say("blocks.slot", place=slot[1])
     return "  ".join(cells)
+
+
+def flights_text(say: Say, moment: Moment) -> str:
+    """The steps in flight, oldest first: whose tokens from where to where; "" if there are none."""
+    steps = [
+        join(say, "comma", [f"r{i} {start}–{end - 1}" for i, start, end in parts])
+        for parts in moment.in_flight
+    ]
+    return "  ".join(f"({step})" for step in steps)
 
 
 def _block(

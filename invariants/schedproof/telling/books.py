@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schedproof.search.results import Counterexample, Moment
-from schedproof.telling.batches import blocks_text
+from schedproof.telling.batches import blocks_text, flights_text
 from schedproof.telling.messages import Say, join
 
 TOLD_BY_BOOKS = frozenset({"LEDGER-1", "LEDGER-2"})
@@ -49,24 +49,36 @@ def books_of(say: Say, example: Counterexample) -> tuple[Sum, ...]:
     if before is None or after is None:
         return ()
     if example.claim not in TOLD_BY_BOOKS:
-        return _rows_of_blocks(say, before, after)
+        return _rows_of_blocks(say, example, before, after)
     off = after.free + after.held - example.blocks
     wrong = f"✗   {_difference(say, off)}" if off else "✗"
     lines = (
         Sum(say("ledger.before"), _sum(say, before), "✓"),
         Sum(say("ledger.after"), _sum(say, after), wrong, guilty=True),
     )
-    return lines + _should_be(say, example, before, after) + _rows_of_blocks(say, before, after)
+    blocks = _rows_of_blocks(say, example, before, after)
+    return lines + _should_be(say, example, before, after) + blocks
 
 
-def _rows_of_blocks(say: Say, before: Moment, after: Moment) -> tuple[Sum, ...]:
-    """Whose each block is, before and after, where blocks have numbers."""
+def _rows_of_blocks(
+    say: Say, example: Counterexample, before: Moment, after: Moment
+) -> tuple[Sum, ...]:
+    """Whose each block is, before and after, where blocks have numbers; and the steps in flight."""
     if after.paged is None:
         return ()
-    first, second = blocks_text(say, before), blocks_text(say, after)
-    if first == second:
-        return ()
-    return Sum(say("ledger.before"), first), Sum(say("ledger.after"), second)
+    slot = _wrong_slot(example)
+    first, second = blocks_text(say, before, slot), blocks_text(say, after)
+    rows: tuple[Sum, ...] = ()
+    if first != second:
+        rows = Sum(say("ledger.before"), first), Sum(say("ledger.after"), second)
+    flying = flights_text(say, before)
+    return (*rows, Sum(say("blocks.in_flight"), flying)) if flying else rows
+
+
+def _wrong_slot(example: Counterexample) -> tuple[int, int] | None:
+    """The slot in which something else lies than should."""
+    block, offset = (example.values.get(name) for name in ("block", "offset"))
+    return (block, offset) if type(block) is int and type(offset) is int else None
 
 
 def _sum(say: Say, moment: Moment) -> str:

@@ -20,6 +20,7 @@ _ORDER = (
     "block_size",
     "max_num_seqs",
     "max_num_batched_tokens",
+    "in_flight",
     "actions",
     "steps",
     "depth",

@@ -13,7 +13,7 @@ from schedproof.telling.layout import table, wrap
 from schedproof.telling.messages import Say, has_text, join, tell
 from schedproof.telling.story import title_of
 from schedproof.telling.text import labelled
-from schedproof.zoo.faults import CHAPTER, Fault, Kill, change
+from schedproof.zoo.faults import BATCH, CHAPTER, Fault, Kill, change
 from schedproof.zoo.hunted import Fate, Hunted
 
 SCHEMA, SCHEMA_VERSION = "schedproof/hunt", 1
@@ -42,7 +42,8 @@ def fault_page(fault: Fault, language: str, width: int = 80) -> str:
     lines += [*wrap(say(f"fault.{fault.name}.story"), width, "  "), ""]
     lines += [line.text for line in labelled(_facts(say, fault), width)]
     lines += ["", *("  " + line for line in change(fault)), ""]
-    hint = "fault.try" if fault.level == CHAPTER else "fault.try.batch"
+    hints = {CHAPTER: "fault.try", BATCH: "fault.try.batch"}
+    hint = hints.get(fault.level, "fault.try.paged")
     return "\n".join([*lines, *wrap(say(hint, name=fault.name), width)])
 
 

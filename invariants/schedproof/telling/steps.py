@@ -29,6 +29,7 @@ _TOLD_FIRST = (
     "required_blocks",
     "deadline_step",
     "preemptible",
+    "reuses",
 )
 
 

@@ -3,7 +3,8 @@
 Rules.
 1. A fault is a text that stands exactly once in a correct scheduler, and the text that takes
    its place. Nothing else differs, so whatever is found was put there by the fault. The
-   scheduler is `plain.py`, or `schedmodel/batch.py` for faults of batches.
+   scheduler is `plain.py`, or `schedmodel/batch.py` for faults of batches, `schedmodel/paged.py`
+   or the pool that it uses for faults of the paged one.
 2. `claim` is what is told first, or the kind of trouble where the fault makes the scheduler
    crash; `length` is the least number of actions that shows it in the default scope, None
    where a claim about whole runs shows it, for which no least number is proved.
@@ -24,10 +25,12 @@ from typing import NamedTuple
 
 from schedproof.zoo.plain import POLICIES
 
-CHAPTER, BATCH = "chapter", "batch"
-"""The scheduler that a fault is put into: the plain one, or our scheduler of batches."""
+CHAPTER, BATCH, PAGED, CACHE = "chapter", "batch", "paged", "prefix_cache"
+"""What a fault is put into: the plain scheduler, that of batches, the paged one, or its pool."""
+OF_PAGED = (PAGED, CACHE)
 
 BATCH_FAMILIES = ("blocks", "growth", "queue", "door")
+PAGED_FAMILIES = ("flight", "cache", "room", "parts")
 FAMILIES = ("ledger", "lifecycle", "progress", "victim", "order", "wait", "event", "input")
 BY_PRIORITY = ("fixed_priority", "aging", "deadline")
 IN_CLASSES = ("fixed_priority", "aging")
@@ -49,6 +52,7 @@ class Fault:
     `otherwise` names the policies under which something else catches it. `report` is a public
     report of the same mistake, as owner/repository#number. `passes_chapter` tells that all
     tests of the chapter pass with it, `measured` that it was measured with other tools, too.
+    `scope` is the one in which it is searched for, "" for the usual one.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Fault:
     passes_chapter: bool = False
     measured: bool = False
     level: str = CHAPTER
+    scope: str = ""
 
     def kill(self, policy: str) -> Kill:
         """What must catch it under a policy."""
@@ -80,14 +85,14 @@ def plain_text() -> str:
 
 
 @cache
-def batch_text() -> str:
-    """The scheduler of batches without a fault, as it stands in its file."""
-    return (files("schedmodel") / "batch.py").read_text(encoding="utf-8")
+def batch_text(module: str = BATCH) -> str:
+    """The scheduler of batches without a fault, or another module beside it, as in its file."""
+    return (files("schedmodel") / f"{module}.py").read_text(encoding="utf-8")
 
 
 def text_without(fault: Fault) -> str:
     """The scheduler that a fault is put into, without it."""
-    return batch_text() if fault.level == BATCH else plain_text()
+    return plain_text() if fault.level == CHAPTER else batch_text(fault.level)
 
 
 def apply(fault: Fault) -> str:

@@ -13,11 +13,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from schedmodel.paged import PagedScheduler
+from schedproof.engines.paged_source import OUR_PAGED, paged_source
 from schedproof.subjects.chapter import from_class
 from schedproof.subjects.fingerprint import fingerprint_of_text
 from schedproof.subjects.sources import Loaded, Source, loaded_batches, source_of
 from schedproof.zoo.all_faults import BY_NAME
-from schedproof.zoo.faults import BATCH, RENAMED, Fault, apply, exported
+from schedproof.zoo.faults import BATCH, OF_PAGED, PAGED, RENAMED, Fault, apply, exported
 
 PREFIX = "fault:"
 
@@ -33,6 +35,11 @@ def source_of_fault(fault: Fault) -> Source:
             lambda _before: loaded_batches(_compiled(fault, text, "BatchScheduler"), mark),
             batches=True,
         )
+    if fault.level in OF_PAGED:
+        text = apply(fault)
+        mark = fingerprint_of_text(text.encode("utf-8"))
+        name = PREFIX + fault.name
+        return paged_source(name, lambda: _paged_class(fault, text), mark, fault.scope)
     fingerprint = fingerprint_of_text(exported(fault).encode("utf-8"))
     return Source(
         PREFIX + fault.name,
@@ -59,12 +66,25 @@ def source_named(
         if name.lower() not in BY_NAME:
             raise UnknownFault(name)
         return source_of_fault(BY_NAME[name.lower()])
+    if target == OUR_PAGED and factory is None and cell is None:
+        return paged_source()
     return source_of(target, factory, cell)
 
 
 def load_class(fault: Fault) -> type[Any]:
     """The class of a scheduler of the chapter's shape, made anew."""
     return _compiled(fault, exported(fault), RENAMED["PlainScheduler"])
+
+
+def _paged_class(fault: Fault, text: str) -> type[Any]:
+    """The paged scheduler with the fault in it, or in the pool that it makes."""
+    if fault.level == PAGED:
+        return _compiled(fault, text, "PagedScheduler")
+    pool = _compiled(fault, text, "CachingPool")
+    place = pool.__module__
+    made = type("PagedScheduler", (PagedScheduler,), {"make_pool": pool, "__module__": place})
+    setattr(sys.modules[place], made.__name__, made)  # so that it can be frozen
+    return made
 
 
 def _compiled(fault: Fault, text: str, name: str) -> type[Any]:

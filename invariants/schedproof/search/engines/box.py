@@ -29,13 +29,15 @@ AGING_INTERVAL = 2
 class Plan:
     """One input: the size of the engine, requests, and after how many steps each comes.
 
-    `aborts` are (steps, request id) pairs.
+    `aborts` are (steps, request id) pairs. Where steps are delivered later, deliveries count as
+    steps, too, and `in_flight` is the most that are decided at a time.
     """
 
     setup: Setup
     policy: str
     requests: tuple[tuple[int, Request], ...]
     aborts: tuple[tuple[int, int], ...] = ()
+    in_flight: int = 1
 
     @property
     def config(self) -> Config:
@@ -65,6 +67,8 @@ class Plan:
             len(requests) + len(self.aborts),
             sum(len(r.token_ids) + r.max_new_tokens for r in requests),
             self.last,
+            self.in_flight,
+            sum(1 for r in requests if r.reuses is not None),
             sum(after for after, _ in self.requests),
             *self.setup,
             sum(sum(r.token_ids) + r.priority for r in requests),
@@ -100,7 +104,9 @@ def drawn(random: Random, adapter: EngineAdapter, requests_max: int, blocks_max:
             requests.append((0 if at_once else random.randint(0, 5), request))
         if requests:
             plan = Plan(setup, adapter.policy, tuple(requests))
-            return in_order(replace(plan, aborts=_aborts(random, adapter, requests)))
+            aborts = _aborts(random, adapter, requests)
+            in_flight = random.randint(1, adapter.steps_in_flight)
+            return in_order(replace(plan, aborts=aborts, in_flight=in_flight))
     raise SubjectError("contract", "contract.takes_nothing", {"draws": DRAWS_MAX})
 
 
@@ -108,9 +114,16 @@ def in_order(plan: Plan) -> Plan:
     """The same plan with its requests in the order of their arrival, numbered from 0."""
     ordered = sorted(plan.requests, key=lambda pair: pair[0])
     number = {request.request_id: place for place, (_, request) in enumerate(ordered)}
-    requests = [(after, r._replace(request_id=number[r.request_id])) for after, r in ordered]
+    requests = [(after, _renumbered(r, number)) for after, r in ordered]
     aborts = sorted((after, number[i]) for after, i in plan.aborts if i in number)
     return replace(plan, requests=tuple(requests), aborts=tuple(aborts))
+
+
+def _renumbered(request: Request, number: dict[int, int]) -> Request:
+    """The request under its new number; one that was left out or comes later has no id to reuse."""
+    mine, reuses = number[request.request_id], request.reuses
+    again = None if reuses is None else number.get(reuses)
+    return request._replace(request_id=mine, reuses=again if (again or 0) < mine else None)
 
 
 def _setup(random: Random, adapter: EngineAdapter, blocks_max: int) -> Setup:
@@ -139,6 +152,8 @@ def _request(
             tokens = [*shared[: random.randint(1, len(shared))], *tokens][:PROMPT_MAX]
         priority = random.randint(0, 2) if adapter.uses_priority else 0
         request = Request(request_id, tuple(tokens), random.randint(1, NEW_MAX), priority)
+        if adapter.reuses_ids and earlier and random.random() < 0.3:
+            request = request._replace(reuses=random.choice(earlier).request_id)
         if adapter.takes(setup, request):
             return request
     return None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from schedproof.claims.catalogue import applicable
 from schedproof.claims.claim import Claim
@@ -25,16 +26,22 @@ from schedproof.search.replay import attempt, counterexample, insist_on_repeatin
 from schedproof.search.results import Counterexample, RunResult, Verdict
 from schedproof.search.session import Violation
 from schedproof.search.summing_up import claim_results, not_vacuous, refused, trouble_of
-from schedproof.subjects.batch import BatchSubject, NotPlain
+from schedproof.subjects.batch import NotPlain
 from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
 from schedproof.subjects.places import StopSubject
 
-StartBatch = Callable[[Config], BatchSubject]
+StartBatch = Callable[[Config], Any]
+"""Starts a `BatchSubject`, or another that can be gone back with in the same way."""
 LIVE = "LIVE-1"
 
 
 def search_batches(
-    start: StartBatch, config: Config, claims: Sequence[Claim], asked: Asked, pace: Pace
+    start: StartBatch,
+    config: Config,
+    claims: Sequence[Claim],
+    asked: Asked,
+    pace: Pace,
+    make_search: type[BatchSearch] = BatchSearch,
 ) -> RunResult:
     """Search one policy in one scope until nothing is left or something ends it."""
     began = time.monotonic()
@@ -43,7 +50,7 @@ def search_batches(
     try:
         subject = start(config)
         judge = Judge(applicable(claims, subject))
-        search = BatchSearch(subject, asked.scope, judge, pace, _options(asked))
+        search = make_search(subject, asked.scope, judge, pace, _options(asked))
         outcome = search.run()
         found = _violations(start, config, judge, outcome)
         result = _told(blank, start, outcome, found)

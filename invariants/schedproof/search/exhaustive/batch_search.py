@@ -21,6 +21,7 @@ import time
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from schedproof.claims.edge import Edge, make_edge
 from schedproof.claims.judge import Judge
@@ -74,14 +75,24 @@ class BatchSearch:
         self._actions: list[Action] = [STEP]
         self._after_step = array("i")
         self._index: dict[Mark, int] = {}
-        self._enqueues = [
-            [kind.batch_enqueue(slot) for kind in kinds] for slot, kinds in enumerate(scope.slots)
-        ]
+        self._enqueues = self._all_enqueues(scope)
         self._aborts = [Abort(slot) for slot in range(len(scope.slots) + 1)]
         self._broken_before: set[str] = set()
         self._situations: set[object] = set()
         self._at: tuple[int, Action] = (0, STEP)
         self.outcome = Outcome()
+
+    @staticmethod
+    def _all_enqueues(scope: Scope) -> list[list[Any]]:
+        """The enqueues that each slot may be used for."""
+        return [
+            [kind.batch_enqueue(slot) for kind in kinds] for slot, kinds in enumerate(scope.slots)
+        ]
+
+    @staticmethod
+    def _onward(seen: Observation) -> Action:
+        """The action that leads on when nothing else is done any more."""
+        return STEP
 
     @property
     def taken(self) -> tuple[Action, ...]:
@@ -165,10 +176,10 @@ class BatchSearch:
             self._subject.reset(mark)
             seen = self._subject.observe()
             self._try_idle(mark, seen, index)
-            stepped = NOBODY
+            stepped, onward = NOBODY, self._onward(seen)
             for action in self._possible(mark):
                 after = self._take(mark, seen, index, action, following)
-                if action is STEP:
+                if action is onward:
                     stepped = after
             self._after_step.append(stepped)
             if self.outcome.hits and self._options.stops_at_once:

@@ -5,7 +5,9 @@ Rules.
    slot arrives at most once, as one of the kinds listed for it; the slot's number is the
    request's id. Open: requests of any kind arrive without end, at most `active` unfinished
    ones at a time. Scopes for schedulers of batches are closed, have a schema of their own, and
-   any request may be aborted at any time.
+   any request may be aborted at any time. With `in_flight` they are for schedulers that decide a
+   step and are told later what it brought: so many steps at a time. Their kinds name the prompt,
+   requests arrive in the order of their slots, and the id of one that has ended is used again.
 2. `deadline_in` of a kind counts steps from its arrival; everything else is as in enqueue.
 3. The files are checked against a JSON Schema and then for what a schema cannot say. What
    is wrong is told with the file and the place in it.
@@ -20,7 +22,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from schedproof.subjects.actions import BatchEnqueue, Enqueue
+from schedproof.subjects.actions import BatchEnqueue, EngineEnqueue, Enqueue
 from schedproof.subjects.contract import Limits
 
 CLOSED, OPEN = "closed", "open"
@@ -29,6 +31,7 @@ FOLDER = files("schedproof.search.exhaustive") / "scopes"
 SCHEMA, BATCH_SCHEMA = "scope.schema.json", "batch-scope.schema.json"
 DEFAULT_SCOPE, DEFAULT_OPEN_SCOPE = "default", "endless-mixed"
 DEFAULT_BATCH_SCOPE = "batch-default"
+DEFAULT_PAGED_SCOPE = "paged-default"
 
 
 class ScopeError(Exception):
@@ -51,6 +54,7 @@ class Kind:
     cache_hit: bool = False
     preemptible: bool = True
     deadline_in: int | None = None
+    token_ids: tuple[int, ...] = ()
 
     def enqueue(self, request_id: int, clock: int) -> Enqueue:
         """The enqueue of a request of this kind that arrives at `clock`."""
@@ -69,13 +73,19 @@ class Kind:
         """The same for a scheduler of batches."""
         return BatchEnqueue(request_id, self.prompt_len, self.max_new_tokens, self.priority)
 
+    def engine_enqueue(self, request_id: int, reuses: int | None = None) -> EngineEnqueue:
+        """The same with its prompt, under an id of its own or one that is used again."""
+        sizes = self.token_ids, self.max_new_tokens, self.priority
+        return EngineEnqueue.of(request_id, *sizes, reuses)
+
 
 @dataclass(frozen=True)
 class Scope:
     """What a search covers. `slots[i]` lists the kinds that request i may be (closed scopes).
 
     `active` is the most unfinished requests at a time (open scopes), 0 for closed ones.
-    `limits` are there in scopes for schedulers of batches.
+    `limits` are there in scopes for schedulers of batches, `in_flight` is the most steps that are
+    decided and not delivered, 0 where that is one and the same.
     """
 
     name: str
@@ -85,6 +95,7 @@ class Scope:
     slots: tuple[tuple[Kind, ...], ...] = ()
     active: int = 0
     limits: Limits | None = None
+    in_flight: int = 0
 
     @property
     def arrivals(self) -> str:
@@ -119,6 +130,7 @@ class Scope:
             **size,
             "blocks": self.blocks,
             **(self.limits._asdict() if self.limits else aging),
+            **({"in_flight": self.in_flight} if self.in_flight else {}),
             "kinds": len(self.kinds),
         }
 
@@ -164,7 +176,7 @@ def _parse(text: str, path: str) -> Scope:
 def _scope_of(record: dict[str, Any], path: str) -> Scope:
     batch = record["schema"] == BATCH_SCOPE
     usual: dict[str, Any] = {"required_blocks": 1} if batch else {}
-    kinds = {name: Kind(name, **{**usual, **fields}) for name, fields in record["menu"].items()}
+    kinds = {name: _kind_of(name, usual | fields) for name, fields in record["menu"].items()}
     slots = tuple(
         tuple(_kind(kinds, name, path) for name in slot) for slot in record.get("slots", ())
     )
@@ -176,7 +188,16 @@ def _scope_of(record: dict[str, Any], path: str) -> Scope:
         slots=slots,
         active=record.get("active", 0),
         limits=Limits(**record["limits"]) if batch else None,
+        in_flight=record.get("in_flight", 0),
     )
+
+
+def _kind_of(name: str, fields: dict[str, Any]) -> Kind:
+    tokens = tuple(fields.get("token_ids", ()))
+    sizes: dict[str, Any] = {**fields, "token_ids": tokens}
+    if tokens:
+        sizes["prompt_len"] = len(tokens)
+    return Kind(name, **sizes)
 
 
 def _kind(kinds: Mapping[str, Kind], name: str, path: str) -> Kind:

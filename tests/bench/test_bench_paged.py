@@ -1,0 +1,42 @@
+"""The measurement of the paged scheduler searches what it says, and finds nothing."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = Path(__file__).with_name("bench_paged.py")
+
+
+@pytest.fixture(scope="module")
+def bench() -> Any:
+    """The command as a module, without what it adds to the path."""
+    before = list(sys.path)
+    spec = importlib.util.spec_from_file_location("bench_paged", COMMAND)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.path[:] = before
+    return module
+
+
+def test_all_that_is_measured_was_judged(bench: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["--runs", "40", "--repeats", "1"]) == 0
+    assert "VIOLATED" not in capsys.readouterr().out
+    speed = bench.measure("fcfs", 40)
+    assert speed.claims >= 25
+    assert speed.steps > 300
+
+
+def test_a_violation_ends_the_command_with_one(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Promising(bench.PagedModel):  # type: ignore[misc]
+        def preemptions_max(self, setup: object) -> int:
+            return 0
+
+    monkeypatch.setattr(bench, "PagedModel", Promising)
+    assert bench.main(["--runs", "60", "--repeats", "1"]) == 1
