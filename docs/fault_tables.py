@@ -17,14 +17,19 @@ from schedproof.claims.catalogue import CLAIMS
 from schedproof.telling.messages import tell
 from schedproof.zoo.batch_faults import BATCH_FAULTS
 from schedproof.zoo.chapter_faults import BY_NAME, CHAPTER_FAULTS
-from schedproof.zoo.faults import BATCH, CHAPTER, Fault
+from schedproof.zoo.faults import BATCH, CHAPTER, PAGED, Fault
+from schedproof.zoo.paged_faults import PAGED_FAULTS
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "zoo"
 RAISED = "raised"
 
 
-MANIFESTS = {CHAPTER: "manifest.json", BATCH: "batch_manifest.json"}
-LEVELS = {CHAPTER: CHAPTER_FAULTS, BATCH: BATCH_FAULTS}
+MANIFESTS = {
+    CHAPTER: "manifest.json",
+    BATCH: "batch_manifest.json",
+    PAGED: "paged_manifest.json",
+}
+LEVELS = {CHAPTER: CHAPTER_FAULTS, BATCH: BATCH_FAULTS, PAGED: PAGED_FAULTS}
 
 
 def kills(level: str = CHAPTER) -> list[dict[str, Any]]:
