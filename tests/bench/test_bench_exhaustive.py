@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 COMMAND = Path(__file__).with_name("bench_exhaustive.py")
 GROUND_TRUTH = {"fixed_priority": (7_321, 8_466, 12), "aging": (7_464, 8_574, 12)}

@@ -24,7 +24,7 @@ from schedmodel import KNOWN_POLICIES, DecodeSchedulerSim, IllegalAssignment, in
 from schedmodel.indexed import SPARE, IndexedSchedulerSim
 from schedmodel.request import FIELDS
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 Pair = tuple[DecodeSchedulerSim, IndexedSchedulerSim]
 FIRSTS: Any = indexing.Victims.firsts

@@ -11,7 +11,7 @@ import schedproof
 from schedmodel import POLICIES
 from schedproof.telling.messages import tell
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 LOST_PROGRESS = ROOT / "examples" / "lost_progress.py"
 SCOPE = str(ROOT / "examples" / "with_and_without_deadline.json")

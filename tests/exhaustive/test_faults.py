@@ -35,7 +35,7 @@ from schedproof.subjects.actions import STEP, Action, Enqueue, from_json
 from schedproof.zoo import plain
 from schedproof.zoo.plain import PlainScheduler
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 QUICK = [
     (fault, scope)

@@ -35,7 +35,7 @@ from schedproof.subjects.chapter import ATTRIBUTES, OUR_NAMES, ChapterSubject
 from schedproof.subjects.freezing import stored
 from schedproof.zoo.plain import PlainScheduler
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 K0, _, K2 = load_scope("small").kinds
 TWICE = replace(load_scope("small"), slots=((K0,), (K2,), (K2,)))

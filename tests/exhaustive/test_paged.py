@@ -21,7 +21,7 @@ from schedproof.search.results import RunResult
 from schedproof.settings import UsageError
 from schedproof.subjects.contract import Config
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 COUNTS = {"fcfs": (1281, 1533, 20), "fixed_priority": (1281, 1533, 20)}
 

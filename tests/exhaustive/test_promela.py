@@ -19,7 +19,7 @@ from tests.exhaustive.promela import FAULTS, promela
 from schedproof.search.exhaustive.scopes import load_scope
 from schedproof.zoo.plain import PlainScheduler
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 COMPILER = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
 needs_spin = pytest.mark.skipif(

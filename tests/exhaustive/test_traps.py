@@ -35,7 +35,7 @@ from schedproof.search.pace import Unhurried
 from schedproof.subjects.chapter import ChapterSubject
 from schedproof.zoo.plain import PlainScheduler
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 FORGETFUL = ("clock", "preemptions")
 HIT = Kind("hit", prompt_len=2, max_new_tokens=1, required_blocks=1, cache_hit=True)

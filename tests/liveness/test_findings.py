@@ -21,7 +21,7 @@ from schedproof.subjects.actions import Enqueue, Step, from_json
 from schedproof.subjects.contract import Config
 from schedproof.zoo.plain import PlainScheduler
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 RECORDS = {(r["scope"], r["policy"], r["active"]): r for r in manifest.read()}
 CHAPTER = ("fixed_priority", "aging", "deadline")

@@ -163,9 +163,24 @@ def test_only_the_whole_suite_is_measured(
 
     monkeypatch.setattr(dev, "run_module", run_module)
     dev.main(["test"])
+    whole = ran.copy()
     dev.main(["test", "-k", "one"])
-    assert "--cov" in ran[0]
-    assert ran[1] == ("pytest", "-k", "one")
+    measured, unmeasured = whole
+    assert "--cov" in measured
+    assert "--cov" not in unmeasured
+    assert (measured[-2:], unmeasured[-2:]) == (("-m", "not unmeasured"), ("-m", "unmeasured"))
+    assert ran[2:] == [("pytest", "-k", "one")]
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_failure_in_one_part_of_the_suite_fails_it(
+    dev: ModuleType, maker: Maker, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    said = [0, 0]
+    said[failing] = 1
+    monkeypatch.setattr(dev, "run_module", lambda *_command: said.pop(0))
+    assert dev.main(["test"]) == 1
+    assert not said
 
 
 def test_browser_tests_are_a_command_of_their_own(

@@ -30,7 +30,7 @@ from schedproof.subjects.contract import Config
 from schedproof.zoo import plain
 from schedproof.zoo.plain import PlainScheduler
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 SEEDS = [Profile("short", examples=60, actions=25, seed=seed) for seed in range(8)]
 SHORT = SEEDS[0]

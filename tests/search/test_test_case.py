@@ -16,7 +16,7 @@ from schedproof.search.profiles import PROFILES, Profile
 from schedproof.settings import UsageError
 from schedproof.subjects.contract import PolicyRefused
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 TEST_FILE = """\
 import schedproof

@@ -30,7 +30,7 @@ from schedproof.zoo.faults import BATCH, BATCH_FAMILIES, Fault, apply, batch_tex
 from schedproof.zoo.hunted import Fate, Hunted
 from schedproof.zoo.loading import source_of_fault
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 SEVEN = "LEDGER-4 VICTIM-7 BATCH-1 STALL-1 REJECT-1 FAIR-1 ABORT-1".split()
 each_fault = pytest.mark.parametrize("fault", BATCH_FAULTS, ids=lambda fault: fault.name)

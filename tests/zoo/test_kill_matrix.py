@@ -20,7 +20,7 @@ from schedproof.zoo.faults import CHAPTER, Fault, Kill
 from schedproof.zoo.hunted import Fate, Hunted, all_killed
 from schedproof.zoo.plain import POLICIES
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL = [claim.id for claim in CLAIMS if claim.kind is not Kind.SOMETIMES]

@@ -25,7 +25,7 @@ from schedproof.telling.text import story_text
 from schedproof.zoo.faults import OF_PAGED, PAGED_FAMILIES, Fault, apply, change, text_without
 from schedproof.zoo.paged_faults import PAGED_FAULTS
 
-pytestmark = pytest.mark.no_cover  # what it runs is measured by smaller tests
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 EIGHT = "KV-1 LEDGER-4 BATCH-1 OUTPUT-1 STALL-1 REJECT-1 FAIR-1 ABORT-1".split()
 NEW = "FLIGHT-1 ADMIT-1 COUNT-1 VICTIM-7".split()
