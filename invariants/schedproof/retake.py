@@ -141,7 +141,7 @@ def differ(one: str | None, other: str, kept: Kept) -> Pair:
             raise DiffTrouble(name, config, answer.trouble)
     records = (answers[0].value, answers[1].value)
     where = parting(*records, EVENT_KEYS)
-    return Pair(names, records, config, trace.actions, where)
+    return Pair(names, records, config, trace.actions, where, kept.name)
 
 
 class DiffTrouble(Exception):

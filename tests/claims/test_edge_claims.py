@@ -13,6 +13,7 @@ import pytest
 from tests.claims.batch_cases import BATCH_CASES, MORE_WAYS
 from tests.claims.conftest import (
     AFTER_FINISH,
+    BAD_DEADLINE,
     BAD_ID,
     BAD_SIZE,
     FINISH,
@@ -321,10 +322,11 @@ CASES = {
         (NEW, TOKEN),
     ),
     "INPUT-2": Cases(
-        (NEW, REFUSED, BAD_SIZE, BAD_ID),
+        (NEW, REFUSED, BAD_SIZE, BAD_ID, BAD_DEADLINE),
         (
             ("INPUT-2.duplicate", answered(REFUSED, accepted=True)),
-            ("INPUT-2.accepted", answered(BAD_SIZE, accepted=True)),
+            ("INPUT-2.too_small", answered(BAD_SIZE, accepted=True)),
+            ("INPUT-2.late", answered(BAD_DEADLINE, accepted=True)),
             ("INPUT-2.accepted", answered(BAD_ID, accepted=True)),
             ("INPUT-2.valid_refused", answered(NEW, accepted=False, refusal="no")),
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from markdown_it import MarkdownIt
 from tests.formats.conftest import SUBJECT, clean, troubled
 
@@ -75,6 +76,12 @@ def test_words_of_others_stay_words() -> None:
 def test_no_text_ends_its_block() -> None:
     text = "above\n```\n`````\nbelow"
     assert blocks("\n".join(markdown._fenced(text)), "text") == [text + "\n"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_a_word_of_others_never_ends_its_line(end: str) -> None:
+    assert markdown._escaped(f"above{end}below").split() == ["above", "below"]
+    assert not set(markdown._escaped(f"above{end}below")) & set("\r\n")
 
 
 def test_after_so_many_stories_the_rest_is_named(broken: Summary, monkeypatch: Any) -> None:

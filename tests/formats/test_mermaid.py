@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.telling.conftest import FOUND
 
+from schedproof.formats import mermaid
 from schedproof.formats.mermaid import to_mermaid
 
 NAME = r"[A-Z]\d*"
@@ -66,6 +67,12 @@ def test_signs_of_mermaid_in_names_are_written_as_numbers() -> None:
     strange = replace(found, actions=(enqueue, *found.actions[1:]))
     text = "\n".join(lines_of(to_mermaid(strange, "en")))
     assert "'a#59;b#35;c#lt;\\nend'" in text
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_a_name_never_ends_its_line(end: str) -> None:
+    assert mermaid._text(f"above{end}below").split() == ["above", "below"]
+    assert not set(mermaid._text(f"above{end}below")) & set("\r\n")
 
 
 def test_a_loop_is_drawn_once() -> None:

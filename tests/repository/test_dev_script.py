@@ -162,12 +162,15 @@ def test_only_the_whole_suite_is_measured(
         return 0
 
     monkeypatch.setattr(dev, "run_module", run_module)
+    monkeypatch.setenv("COVERAGE_FILE", "")
     dev.main(["test"])
     whole = ran.copy()
     dev.main(["test", "-k", "one"])
     measured, unmeasured = whole
-    assert "--cov" in measured
-    assert "--cov" not in unmeasured
+    covered = [Path(part.partition("=")[2]) for part in measured if part.startswith("--cov=")]
+    assert [path.is_absolute() and path.name for path in covered] == ["model", "invariants"]
+    assert Path(dev.os.environ["COVERAGE_FILE"]).is_absolute()
+    assert not any(part.startswith("--cov") for part in unmeasured)
     assert (measured[-2:], unmeasured[-2:]) == (("-m", "not unmeasured"), ("-m", "unmeasured"))
     assert ran[2:] == [("pytest", "-k", "one")]
 
@@ -178,6 +181,7 @@ def test_a_failure_in_one_part_of_the_suite_fails_it(
 ) -> None:
     said = [0, 0]
     said[failing] = 1
+    monkeypatch.setenv("COVERAGE_FILE", "")
     monkeypatch.setattr(dev, "run_module", lambda *_command: said.pop(0))
     assert dev.main(["test"]) == 1
     assert not said

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 import schedproof
+from schedproof.search import random_search
+
+pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
 
 def test_random_runs_of_our_scheduler_of_batches_are_clean_and_exercise_it() -> None:
@@ -18,7 +23,10 @@ def test_random_runs_of_our_scheduler_of_batches_are_clean_and_exercise_it() -> 
     assert "deadline_in" not in run.bounds
 
 
-def test_random_runs_find_a_fault_of_batches_and_make_it_short() -> None:
+def test_random_runs_find_a_fault_of_batches_and_make_it_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(random_search, "SHRINK_SECONDS", 300.0)  # on a machine however busy
     found = schedproof.check(
         "fault:abort-frees-twice", search="random", seed=1, policy="fcfs", time="5m", no_save=True
     )

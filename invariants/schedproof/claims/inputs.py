@@ -41,7 +41,7 @@ def bad_input_is_refused(edge: Edge) -> Judged:
     values = {"request": edge.action.request_id, "refusal": edge.answer.refusal}
     if edge.must_refuse is not None and not edge.refused:
         name = edge.must_refuse
-        told = {**values, "field": name, "value": getattr(edge.action, name)}
+        told = {**values, "field": name, "value": getattr(edge.action, name), "clock": edge.clock}
         return Breach(_accepted_text(edge.action, name), told, ((edge.action.request_id, name),))
     if edge.must_refuse is None and edge.refused:
         return Breach("INPUT-2.valid_refused", values, ((edge.action.request_id, "status"),))
@@ -49,9 +49,11 @@ def bad_input_is_refused(edge: Edge) -> Judged:
 
 
 def _accepted_text(action: Enqueue, name: str) -> str:
-    """An id must be refused as a duplicate, or because it is no whole number."""
-    duplicate = name == "request_id" and type(action.request_id) is int
-    return "INPUT-2.duplicate" if duplicate else "INPUT-2.accepted"
+    """Why it must be refused: used before, too late, too small, or no whole number at all."""
+    if type(getattr(action, name)) is not int:
+        return "INPUT-2.accepted"
+    texts = {"request_id": "INPUT-2.duplicate", "deadline_step": "INPUT-2.late"}
+    return texts.get(name, "INPUT-2.too_small")
 
 
 CLAIMS = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from schedmodel import choice
 from schedproof.claims.claim import GENERAL, REFERENCE, Claim, Kind, Over, needs
 from schedproof.claims.edge import Breach, Edge, Judged
@@ -29,8 +31,20 @@ def chosen_is_first(edge: Edge) -> Judged:
     values = {
         "chosen": edge.chosen.request_id,
         "right": "nobody" if right is None else f"r{right.request_id}",
+        **_decided(edge, right, edge.chosen),
     }
     return Breach("ORDER-1", values, ((edge.chosen.request_id, "generated_len"),))
+
+
+def _decided(edge: Edge, first: Row | None, later: Row) -> dict[str, Any]:
+    """The part of the key by which one stands before the other, if the key puts it there."""
+    keys = {id(row): key for key, row in edge.order}
+    one, other = keys.get(id(first)), keys.get(id(later))
+    if one is None or other is None or one >= other:
+        return {}
+    parts = zip(edge.rules.columns, one, other, strict=True)
+    column, ahead, behind = next(part for part in parts if part[1] != part[2])
+    return {"column": column, "first": ahead, "later": behind}
 
 
 def idle_only_when_nobody_can(edge: Edge) -> Judged:

@@ -96,4 +96,4 @@ def _code(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _MARKUP.sub(r"\\\g<0>", text.replace("\n", " "))
+    return _MARKUP.sub(r"\\\g<0>", text.replace("\r", " ").replace("\n", " "))

@@ -19,7 +19,7 @@ from schedproof.telling.steps import verb, what_happened
 from schedproof.telling.story import breach_text, is_endless, title_of
 
 _NOTE_WIDTH = 64
-_SIGNS = {"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;", "\n": " "}
+_SIGNS = {"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;", "\n": " ", "\r": " "}
 
 
 def to_mermaid(example: Counterexample, language: str) -> str:

@@ -212,7 +212,7 @@ class Child:
                 self._tell(message["data"])
             elif message.get("kind") == "known":
                 self._known = message["value"]
-            else:
+            elif self._last_message is None:
                 self._last_message, self._last_message_at = message, time.monotonic()
         if self._messages.garbled:
             self.kill()

@@ -106,6 +106,7 @@ class Watch:
         if place is None:
             self._begin_to_wait(now)
         elif self._stopping_since and now - self._stopping_since > GRACE_SECONDS / 2:
+            self.armed = False  # a tick while we leave would begin to leave anew
             self._give_up(place)
         else:
             self._stopping_since = self._stopping_since or now

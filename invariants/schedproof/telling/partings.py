@@ -17,19 +17,20 @@ from schedproof.telling.layout import wrap
 from schedproof.telling.messages import Say, join, tell
 from schedproof.telling.reasons import candidate_lines, ruled_service, service
 from schedproof.telling.steps import step_lines
-from schedproof.telling.text import BAD, GOOD, HEADING, Line, labelled, steps_as_lines
+from schedproof.telling.text import BAD, FAINT, GOOD, HEADING, Line, labelled, steps_as_lines
 from schedproof.traces.differ import Parting
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two schedulers by name, what each did, and where they part."""
+    """Two schedulers by name, what each did on the actions of a trace, and where they part."""
 
     names: tuple[str, str]
     records: tuple[dict[str, Any], dict[str, Any]]
     config: Config
     actions: Sequence[dict[str, Any]]
     parting: Parting | None
+    trace: str
 
     @property
     def parts(self) -> bool:
@@ -50,6 +51,7 @@ def parting_lines(pair: Pair, language: str, width: int = 80) -> list[Line]:
         blocks=pair.config.blocks,
     )
     lines = [Line(part, HEADING) for part in wrap(title, width, "  ", "")]
+    lines.append(Line(say("diff.trace", trace=pair.trace), FAINT))
     for name, record in zip(pair.names, pair.records, strict=True):
         if record["refused"] is not None:
             values = {"policy": pair.config.policy, "text": record["refused"]}

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from schedmodel.policy import NO_DEADLINE_SLACK
+from schedproof.telling.columns import column_name, column_value
 from schedproof.telling.layout import table, width_of, wrap
 from schedproof.telling.messages import Say, join, tell
 from schedproof.telling.text import BAD, FAINT, HEADING, PLAIN, Line
@@ -26,7 +27,6 @@ _SERVICE = {
     (True, False): "explain.served.preempting",
     (True, True): "explain.served.preempting.several",
 }
-_RANKS = {"phase_rank": ("prefill", "decode"), "cache_rank": ("hit", "miss")}
 
 
 def decision_lines(decision: Decision, language: str, width: int = 80) -> list[Line]:
@@ -59,7 +59,7 @@ def candidate_lines(say: Say, why: dict[str, Any], width: int) -> list[Line]:
     used = _columns(why)
     rows = [[say("explain.head.request"), *(column_name(say, why["columns"][i]) for i in used)]]
     for place in places:
-        cells = [_cell(say, why["columns"][i], place["key"][i]) for i in used]
+        cells = [column_value(say, why["columns"][i], place["key"][i]) for i in used]
         star = [cell + "*" * (place["behind_at"] == i) for i, cell in zip(used, cells, strict=True)]
         rows.append([f"r{place['request_id']}", *star])
     outcomes = [say("explain.head.outcome"), *(_outcome(say, why, place) for place in places)]
@@ -105,24 +105,6 @@ def _columns(why: dict[str, Any]) -> list[int]:
         hidden.add("deadline_slack")
     names: list[str] = why["columns"]
     return [i for i, name in enumerate(names) if name not in hidden or i in decides]
-
-
-def column_name(say: Say, column: str) -> str:
-    """A column of a key as it is read; a part without a name of its own as it is."""
-    known = {*_RANKS, "deadline_slack", "effective_priority", "total_len", "request_id"}
-    plain = column.removeprefix("-")
-    if plain in known | {"arrival_index"}:
-        return say(f"explain.column.{plain}")
-    return column
-
-
-def _cell(say: Say, column: str, value: int) -> str:
-    if column.startswith("-"):
-        return str(-value)
-    if column in _RANKS and value in (0, 1):
-        word = _RANKS[column][value]
-        return word if column == "phase_rank" else say(f"explain.column.{word}")
-    return "–" if value == NO_DEADLINE_SLACK else str(value)
 
 
 def _outcome(say: Say, why: dict[str, Any], place: dict[str, Any]) -> str:

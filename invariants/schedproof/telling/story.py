@@ -23,6 +23,7 @@ from schedproof.telling.aftermath import follows_of
 from schedproof.telling.batches import batch_setup
 from schedproof.telling.books import Sum, books_of
 from schedproof.telling.bounds import DOT, how_text, short_bounds
+from schedproof.telling.columns import column_name, column_value
 from schedproof.telling.conditions import conditions_of
 from schedproof.telling.differences import Differences, differences_of
 from schedproof.telling.messages import Say, has_text, join, tell
@@ -125,6 +126,8 @@ def breach_id(example: Counterexample) -> str:
         return "breach.PROGRESS-2.tokens"
     if example.text == "LEDGER-1" and values["sum"] > values["capacity"]:
         return "breach.LEDGER-1.too_many"
+    if example.text == "ORDER-1" and values.get("column"):
+        return "breach.ORDER-1.decided"
     return f"breach.{example.text}"
 
 
@@ -143,7 +146,13 @@ def _told_values(say: Say, values: Mapping[str, Any]) -> dict[str, Any]:
             return join(say, "names", [str(part) for part in value])
         return words.get(value, value) if isinstance(value, (str, type(None))) else value
 
-    return {name: told(value) for name, value in values.items()}
+    shown = {name: told(value) for name, value in values.items()}
+    if values.get("column"):
+        column = values["column"]
+        shown["column"] = column_name(say, column)
+        for name in ("first", "later"):
+            shown[name] = column_value(say, column, values[name])
+    return shown
 
 
 def is_endless(example: Counterexample) -> bool:

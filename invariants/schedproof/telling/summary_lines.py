@@ -3,7 +3,7 @@
 Rules. A claim that no run exercised is named, because silence about it means nothing; one
 that only some policies did not exercise is named with these policies. Claims that are not
 applicable under any policy are named too; those about another kind of scheduler are only
-counted. Runs that ended in trouble name none: they did
+counted. Runs that ended in trouble or at a violation name none: they did
 not get far enough for that to mean anything.
 """
 
@@ -46,9 +46,12 @@ def claim_lines(say: Say, runs: Sequence[RunResult], width: int) -> list[Line]:
         )
     }
     lines.append(Line(say("how.exercised", **counts)))
-    to_the_end = [run for run in runs if run.trouble is None]
+    broke = Verdict.VIOLATED.value
+    to_the_end = [run for run in runs if run.trouble is None and run.verdict != broke]
     for verdict in ("not_exercised", "not_reached"):
         lines += _named(say, to_the_end, verdict, width)
+    if any(run.verdict == broke for run in runs):
+        lines += [Line(line) for line in wrap(say("report.ended_early"), width, "  ", "")]
     return lines + _never_applicable(say, runs, width)
 
 
