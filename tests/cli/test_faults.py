@@ -68,6 +68,7 @@ def test_a_hunt_that_kills_all_ends_with_0(run: Run) -> None:
     assert rows[2][1:5] == ["2", "of", "2", "killed"]
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("language", "told"),
     [

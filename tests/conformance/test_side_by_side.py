@@ -29,6 +29,7 @@ class Late(IndexedSchedulerSim):
         return event
 
 
+@pytest.mark.unmeasured
 def test_every_edge_of_the_small_scope_is_the_same() -> None:
     assert list(SideBySide("aging", SMALL).run()) == read()["small aging"]
 

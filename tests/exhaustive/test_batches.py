@@ -23,8 +23,6 @@ from schedproof.subjects.actions import Action
 from schedproof.subjects.batch import BatchSubject, Mark
 from schedproof.subjects.contract import Config
 
-pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
-
 SMALL = load_scope("batch-default").resized(2, None)
 COUNTS = {"fcfs": (469, 662, 11), "fixed_priority": (472, 663, 11)}
 

@@ -29,8 +29,6 @@ from schedproof.search.exhaustive.scopes import load_scope
 from schedproof.search.pace import Unhurried
 from schedproof.zoo.plain import PlainScheduler
 
-pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
-
 TWO = slots("small", 2)
 POLICY = "        self.policy = policy\n"
 

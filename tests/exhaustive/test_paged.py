@@ -21,8 +21,6 @@ from schedproof.search.results import RunResult
 from schedproof.settings import UsageError
 from schedproof.subjects.contract import Config
 
-pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
-
 COUNTS = {"fcfs": (1281, 1533, 20), "fixed_priority": (1281, 1533, 20)}
 
 
@@ -47,6 +45,7 @@ def test_all_claims_hold_in_every_state_of_a_tight_pool(policy: str) -> None:
     assert (result.distinct_states, result.transitions, result.depth) == COUNTS[policy]
 
 
+@pytest.mark.unmeasured
 def test_all_claims_hold_with_two_steps_in_flight_and_an_abort_at_every_point() -> None:
     result = found("fcfs", "paged-default")
     assert result.verdict == "holds_within_bounds"

@@ -35,8 +35,6 @@ from schedproof.search.pace import Unhurried
 from schedproof.subjects.chapter import ChapterSubject
 from schedproof.zoo.plain import PlainScheduler
 
-pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
-
 FORGETFUL = ("clock", "preemptions")
 HIT = Kind("hit", prompt_len=2, max_new_tokens=1, required_blocks=1, cache_hit=True)
 MISS = replace(HIT, name="miss", cache_hit=False)
@@ -51,6 +49,7 @@ def ungated(subject: ChapterSubject, scope: Scope, reduce: tuple[str, ...]) -> O
     return Search(space, scope, subject.config, judge, Unhurried(), key_of=key).run()
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("policy", BOTH)
 def test_a_search_without_a_gate_calls_the_second_leak_fine(policy: str) -> None:
     scope = load_scope("small")
@@ -72,6 +71,7 @@ def after_hits(count: int) -> type:
     return planted((old, f"        if {hits} < {count}:\n    {old}"))
 
 
+@pytest.mark.unmeasured
 def test_a_fault_that_passes_the_gate_is_not_said_to_be_absent() -> None:
     found = search(after_hits(3), FOUR, reduce=("finished",))
     assert found.notes == (("note.gate_passed", {"reduction": "finished", "slots": 3}),)
@@ -80,11 +80,13 @@ def test_a_fault_that_passes_the_gate_is_not_said_to_be_absent() -> None:
     assert "holds_within_bounds" not in {claim.verdict for claim in found.claims}
 
 
+@pytest.mark.unmeasured
 def test_the_full_key_finds_what_passed_the_gate() -> None:
     found = search(after_hits(3), FOUR)
     assert (found.verdict, lengths(found)) == ("violated", [12])
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("reduction", ["finished", "ids"])
 def test_where_the_gate_fails_all_states_are_told_apart(reduction: str) -> None:
     found = search(after_hits(1), FOUR, reduce=(reduction,))
@@ -110,6 +112,7 @@ def test_reductions_of_the_key_pass_the_gate_on_the_model(reduction: str) -> Non
     assert found.identity == f"peer-{reduction}"
 
 
+@pytest.mark.unmeasured
 def test_arrival_in_the_order_of_ids_leaves_out_states_of_three_requests() -> None:
     """Ids decide between equals, so who comes later may go first only with a smaller id."""
     found = search(MODEL, slots("small", 3), reduce=(ARRIVALS,))
@@ -130,6 +133,7 @@ def test_the_gate_looks_at_one_slot_fewer_but_three_at_least(scope: str, count: 
     assert gate.smaller(whole).slots == whole.slots[:count]
 
 
+@pytest.mark.unmeasured
 def test_arrival_in_the_order_of_ids_fails_where_ids_matter() -> None:
     by_id = planted(
         (

@@ -14,6 +14,7 @@ IMPORTS = "import schedproof\nfrom schedproof import check, learn"
 CHECK = "check(DecodeSchedulerSim, policy='fixed_priority', requests=2)"
 
 
+@pytest.mark.unmeasured
 def test_a_cell_shows_a_card_and_sees_the_class_as_it_is_now(
     execute: Execute, classes: dict[str, str]
 ) -> None:

@@ -19,6 +19,7 @@ JUDGES = {
 }
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("command", JUDGES.values(), ids=JUDGES.keys())
 def test_judge(
     command: list[str], run: Callable[..., subprocess.CompletedProcess[str]], root: Path

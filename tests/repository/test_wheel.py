@@ -19,6 +19,8 @@ DATA = (
 )
 SOURCES = (Path("model/schedmodel"), Path("invariants/schedproof"))
 
+pytestmark = pytest.mark.unmeasured
+
 
 @pytest.fixture(scope="module")
 def names_in_wheel(wheel: Path) -> set[str]:

@@ -11,8 +11,8 @@ Rules.
 4. In every state refused calls are tried as well: a used id, sizes of zero, a deadline that
    has passed; and a step where nothing is left to do. They are no actions: they add no state,
    no transition and no depth. In each new situation (unfinished requests, ids, free blocks)
-   every id and negative sizes are tried too. Beyond `PROBED_ALL` states refused calls are tried
-   in new situations only, and `Outcome.probed_all` says so.
+   every id is tried, in the first `PROBED_WIDELY` states negative sizes too. Beyond `PROBED_ALL`
+   states refused calls are tried in new situations only, and `Outcome.probed_all` says so.
 5. For each state only its parent and the action are kept; a path is rebuilt when needed.
 """
 
@@ -38,7 +38,7 @@ from schedproof.subjects.contract import Config
 
 LOOK_EVERY = 64
 CHECK_EVERY, CHECK_FIRST = 1009, 67
-PROBED_ALL = 50_000
+PROBED_ALL, PROBED_WIDELY = 50_000, 500
 STEP_CODE = 0
 HITS_MAX = 100
 UNDRAINED_MAX = 20
@@ -185,6 +185,7 @@ class Search:
         self._clocks[0] = start[CLOCK]
         self._seen.add(start if self._key_of is None else self._key_of(start))
         gc.disable()  # what a search makes has no cycles; what a scheduler makes waits a level
+        gc.freeze()  # nor is there any use in looking through what was there before
         try:
             self._search(start)
         finally:
@@ -312,7 +313,7 @@ class Search:
             hits.append(Hit(actions, ids))
 
     def _probe(self, state: State, index: int, situation: Situation) -> None:
-        probes = self._probes.of(state, is_new=not situation.probed)
+        probes = self._probes.of(state, not situation.probed, index < PROBED_WIDELY)
         situation.probed = True
         self._space.enter(state, index, self._path)
         if self._space.refused_and_unchanged(probes):

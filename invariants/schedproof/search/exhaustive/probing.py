@@ -1,7 +1,8 @@
 """Calls that must be refused, for a state.
 
 Rules. Each is a valid enqueue but for one argument: a used id, a size of zero, a deadline that
-has passed. In a situation that is new, every used id and negative sizes are tried too.
+has passed. In a situation that is new every used id is tried; in the first states, where any
+scheduler that takes them would, negative sizes and deadlines long past as well.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ class Probes:
         self._zeros = [self._wrong(name, 0) for name in SIZES]
         self._negatives = [self._wrong(name, -1) for name in SIZES]
 
-    def of(self, state: State, is_new: bool) -> list[Enqueue]:
+    def of(self, state: State, every_id: bool, widely: bool) -> list[Enqueue]:
         """What must be refused in this state."""
         clock, rows = state[CLOCK], state[ROWS:]
-        late = self._wrong("deadline_step", clock)
-        if is_new:
-            later = self._wrong("deadline_step", clock - 1)
-            ids = [self._wrong("request_id", row.request_id) for row in rows]
-            return [*self._zeros, late, *self._negatives, later, *ids]
-        return [*self._zeros, late, *self._two_ids(rows)]
+        probes = [*self._zeros, self._wrong("deadline_step", clock)]
+        if widely:
+            probes += [*self._negatives, self._wrong("deadline_step", clock - 1)]
+        if every_id:
+            return [*probes, *[self._wrong("request_id", row.request_id) for row in rows]]
+        return [*probes, *self._two_ids(rows)]
 
     def _two_ids(self, rows: tuple[Row, ...]) -> list[Enqueue]:
         """The first id of an unfinished and of a finished request."""
