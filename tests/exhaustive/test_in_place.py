@@ -1,7 +1,7 @@
 """Entering a state in place is going there: reading it gives that state again.
 
-Where a scheduler keeps something that cannot be written back, the search goes by replay
-instead, and finds what it would have found.
+Where a scheduler keeps something that cannot be written back, the search goes by copies, and
+where it keeps something that cannot be copied by replay; each finds what the others would have.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tests.exhaustive.conftest import (
 
 from schedproof.claims.judge import Judge
 from schedproof.search.exhaustive.bfs import Options, Search
+from schedproof.search.exhaustive.by_copy import ByCopy
 from schedproof.search.exhaustive.in_place import InPlace
 from schedproof.search.exhaustive.scopes import Scope, load_scope
 from schedproof.search.exhaustive.space import ROWS, ByReplay, NotFlat, Space, State
@@ -97,35 +98,37 @@ def test_entering_a_state_and_reading_it_gives_the_state_again(target: type[Any]
 
 @IN_PLACE
 @pytest.mark.parametrize("policy", ["fixed_priority", "deadline", "fcfs"])
-def test_in_place_and_by_replay_there_are_the_same_states(target: type[Any], policy: str) -> None:
+def test_each_way_there_are_the_same_states(target: type[Any], policy: str) -> None:
     scope = slots("default", 2)
     subject = starter(target)(config_of(scope, policy))
     by_id = policy != "fcfs"
     in_place = states_of(InPlace(subject, by_id), subject, scope)
     assert in_place == states_of(ByReplay(subject, by_id), subject, scope)
+    assert in_place == states_of(ByCopy(subject, by_id), subject, scope)
     assert len(in_place) > 300
 
 
+def refuse(*_: Any, **__: Any) -> Any:
+    raise NotFlat
+
+
 @IN_PLACE
-def test_in_place_and_by_replay_come_to_the_same(
-    target: type[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    quick = search(target, slots("default", 2))
-
-    def refuse(*_: Any) -> None:
-        raise NotFlat
-
-    monkeypatch.setattr(InPlace, "__init__", refuse)
-    slow = search(target, slots("default", 2))
-    assert (quick.restore, slow.restore) == ("in_place", "replay")
-    assert counts(slow) == counts(quick)
-    assert (slow.verdict, slow.claims) == (quick.verdict, quick.claims)
-    assert slow.verdict == "holds_within_bounds"
+def test_each_way_comes_to_the_same(target: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [search(target, slots("default", 2))]
+    for kind in (InPlace, ByCopy):
+        monkeypatch.setattr(kind, "__init__", refuse)
+        found.append(search(target, slots("default", 2)))
+    assert [result.restore for result in found] == ["in_place", "copy", "replay"]
+    for result in found:
+        assert counts(result) == counts(found[0])
+        assert (result.verdict, result.claims) == ("holds_within_bounds", found[0].claims)
 
 
 # Schedulers that are not flat.
 
 CLASS = "class Request:\n"
+IMPORT = "from dataclasses import dataclass\n"
+APPEND = "        self.queue.append(request)\n"
 DATACLASS = "@dataclass(eq=False)\n"
 HIDDEN = "class Hidden:\n    __slots__ = ('hidden',)\n\n\n"
 PHASE = '    phase: str = "prefill"\n'
@@ -191,11 +194,67 @@ NOT_FLAT: dict[str, tuple[Edit, ...]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", NOT_FLAT)
-def test_what_cannot_be_written_back_is_searched_by_replay(kind: str) -> None:
-    right = search(planted(*NOT_FLAT[kind]), slots("small", 2), claims=("LEDGER", "LIFE"))
-    assert (right.verdict, right.restore) == ("holds_within_bounds", "replay")
-    wrong = search(planted(*NOT_FLAT[kind], LEAKS), slots("small", 2))
+def keeping(value: str) -> tuple[Edit, ...]:
+    """A scheduler that keeps a value."""
+    return (
+        (IMPORT, "import collections\nimport logging\nimport threading\n" + IMPORT),
+        (INIT, INIT + f"        self.kept = {value}\n"),
+    )  # fmt: skip
+
+
+SHARED: dict[str, tuple[Edit, ...]] = {
+    value: keeping(value)
+    for value in (
+        "threading.Lock()",
+        "threading.RLock()",
+        "logging.getLogger('mine')",
+        "lambda request: request.priority",
+        "self._schedule_key",
+        "collections.deque([1], maxlen=2)",
+        "Request",
+        "self",
+        "threading",
+    )
+}
+OF_ITS_OWNER: tuple[Edit, ...] = (
+    (APPEND, "        request.owner = self\n" + APPEND),
+)  # fmt: skip
+CANNOT_BE_COPIED: dict[str, tuple[Edit, ...]] = {
+    "a generator": (
+        (INIT, INIT + "        self.ones = (1 for _ in iter(int, 1))\n"),
+        (TICK, "        self.clock += next(self.ones)\n"),
+    ),
+    "an open file": ((INIT, INIT + "        self.file = open('/dev/null')  # noqa\n"),),
+    "an object that refuses": (
+        (CLASS, CLASS + "    def __reduce_ex__(self, _):\n        raise TypeError\n\n"),
+        (INIT, INIT + "        self.first: list[Request] = []\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("edits", [*NOT_FLAT.values(), *SHARED.values(), OF_ITS_OWNER])
+def test_what_cannot_be_written_back_is_searched_by_copies(edits: tuple[Edit, ...]) -> None:
+    right = search(planted(*edits), slots("small", 2), claims=("LEDGER", "LIFE"))
+    assert (right.verdict, right.restore) == ("holds_within_bounds", "copy")
+    wrong = search(planted(*edits, LEAKS), slots("small", 2))
+    assert (wrong.verdict, wrong.restore, lengths(wrong)) == ("violated", "copy", [3])
+    assert wrong.counterexamples[0].shortest
+
+
+@pytest.mark.parametrize("edits", [*SHARED.values(), OF_ITS_OWNER])
+def test_what_is_no_state_tells_no_states_apart(edits: tuple[Edit, ...]) -> None:
+    plain = search(PlainScheduler, slots("small", 2))
+    keeping = search(planted(*edits), slots("small", 2))
+    assert (keeping.verdict, counts(keeping)) == (plain.verdict, counts(plain))
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("kind", CANNOT_BE_COPIED)
+def test_what_cannot_be_copied_is_searched_by_replay(kind: str) -> None:
+    right = search(planted(*CANNOT_BE_COPIED[kind]), slots("small", 2), claims=("LEDGER",))
+    assert right.restore == "replay"
+    assert right.verdict == "holds_within_bounds"
+    wrong = search(planted(*CANNOT_BE_COPIED[kind], LEAKS), slots("small", 2))
     assert (wrong.verdict, wrong.restore, lengths(wrong)) == ("violated", "replay", [3])
     assert wrong.counterexamples[0].shortest
 
@@ -208,7 +267,7 @@ def test_what_hides_in_a_slot_is_not_missed() -> None:
         (RETURNED, "        if victim.hidden < 2:\n    " + RETURNED),
     )  # fmt: skip
     found = search(hidden, TWICE, claims=("LEDGER",))
-    assert (found.verdict, found.restore, lengths(found)) == ("violated", "replay", [8])
+    assert (found.verdict, found.restore, lengths(found)) == ("violated", "copy", [8])
 
 
 HIDDEN_OUTSIDE: tuple[Edit, ...] = (
@@ -236,15 +295,15 @@ def test_a_violation_that_only_comes_of_entering_in_place_is_none() -> None:
     assert (found.verdict, found.restore) == ("no_violation_reduced", "replay")
 
 
-def test_the_second_preemption_is_found_by_replay_as_well(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    quick = search(planted(SECOND), TWICE, claims=("LEDGER-2",))
-    monkeypatch.setattr(InPlace, "step", lambda _self: (_ for _ in ()).throw(NotFlat))
-    slow = search(planted(SECOND), TWICE, claims=("LEDGER-2",))
-    assert slow.restore == "replay"
-    assert slow.counterexamples == quick.counterexamples
-    assert slow.notes == quick.notes
+def test_the_second_preemption_is_found_each_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [search(planted(SECOND), TWICE, claims=("LEDGER-2",))]
+    for kind in (InPlace, ByCopy):
+        monkeypatch.setattr(kind, "step", refuse)
+        found.append(search(planted(SECOND), TWICE, claims=("LEDGER-2",)))
+    assert [result.restore for result in found] == ["in_place", "copy", "replay"]
+    for result in found:
+        assert result.counterexamples == found[0].counterexamples
+        assert result.notes == found[0].notes
 
 
 # What is no scheduler at all, after a while.

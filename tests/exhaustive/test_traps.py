@@ -161,7 +161,7 @@ def test_requests_in_a_list_attribute_do_not_stop_the_gate() -> None:
         LEAKS,
     )
     found = search(listing, slots("small", 2), reduce=("finished",))
-    assert (found.verdict, lengths(found), found.restore) == ("violated", [3], "replay")
+    assert (found.verdict, lengths(found), found.restore) == ("violated", [3], "copy")
 
 
 def test_the_plain_scheduler_is_never_said_to_hold_under_the_peer_key() -> None:

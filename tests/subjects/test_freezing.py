@@ -75,6 +75,28 @@ def deep(levels: int) -> list[Any]:
     return nested
 
 
+def adder(amount: int) -> Callable[[int], int]:
+    others = [amount]
+    return lambda value: value + amount + len(others)
+
+
+def unready(amount: int) -> Callable[[], int]:
+    later: int
+
+    def function() -> int:
+        return amount + later
+
+    if amount < 0:
+        later = 1
+    return function
+
+
+def held() -> Any:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
 MAKERS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "numbers": (lambda: 1, lambda: 2),
     "texts": (lambda: "a", lambda: "b"),
@@ -96,6 +118,11 @@ MAKERS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "functions": (lambda: frozen, lambda: stored),
     "methods": (lambda: Plain(1).method, lambda: Plain(2).method),
     "objects in themselves": (lambda: itself(Plain()), lambda: itself(Record(1))),
+    "functions made on the way": (lambda: adder(1), lambda: adder(2)),
+    "functions of two places": (lambda: adder(1), lambda: lambda: 1),
+    "functions that are not made yet": (lambda: unready(1), lambda: unready(2)),
+    "locks": (threading.Lock, held),
+    "locks for one thread": (threading.RLock, threading.Lock),
     "globals": (Global, Plain),
     "stubborn ones": (Stubborn, Plain),
 }
@@ -120,11 +147,16 @@ def generator() -> Iterator[int]:
     yield 1
 
 
-@pytest.mark.parametrize("make", [threading.Lock, generator])
-def test_what_cannot_be_copied_stands_for_itself(make: Callable[[], Any]) -> None:
-    thing = make()
+def test_what_cannot_be_copied_stands_for_itself() -> None:
+    thing = generator()
     assert frozen(thing) is thing
-    assert frozen([thing]) != frozen([make()])
+    assert frozen([thing]) != frozen([generator()])
+
+
+def test_what_leads_back_to_its_holder_is_told_by_its_place() -> None:
+    one, other = Plain(), Record(1)
+    assert frozen(one, one) == frozen(other, other) == ("around", 0)
+    assert frozen([other], one, other) == ("list", ("around", 1))
 
 
 def test_what_is_nested_too_deep_stands_for_its_text_or_itself() -> None:

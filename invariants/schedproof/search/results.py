@@ -213,7 +213,7 @@ class RunResult:
     `bounds` names what the search stayed within. `transitions` counts judged actions,
     `distinct_states` is None where a search does not know it, `depth` is the most actions
     from the start. `seconds` of wall clock. `restore` tells how an exhaustive search went back
-    to states: "in_place" or "replay". `notes` are (message id, values) pairs. `fingerprint`
+    to states: "in_place", "copy" or "replay". `notes` are (message id, values) pairs. `fingerprint`
     stands for the source that was searched. `own_claims` are the user's own claims: the texts
     `title`, `why` and `rule` by id.
     """

@@ -145,6 +145,15 @@ class ChapterSubject:
             self.fail("deepcopy", error)
         return twin
 
+    def parts(self) -> tuple[Any, ...]:
+        """All that changes, to be copied as a whole; `put_back` takes a copy."""
+        return self.scheduler, self._accepted, self._arrived, self._last_event
+
+    def put_back(self, parts: tuple[Any, ...], rows: tuple[Row, ...]) -> None:
+        """Go to where a copy of the parts was made, and these rows were seen."""
+        self.scheduler, self._accepted, self._arrived, self._last_event = parts
+        self._rows = rows
+
     def add_wait(self, request_id: int, steps: int) -> None:
         """Let the request have waited `steps` longer."""
         for request in self.scheduler.queue:
@@ -248,7 +257,7 @@ class ChapterSubject:
         before = {row.request_id: row for row in self._rows}
         rows: list[Row] = []
         for request in queue + self._gone(queue):
-            names, raw = _names_and_values(request)
+            names, raw = _names_and_values(request, self.scheduler)
             request_id = _attribute(request, "request_id")
             previous = before.get(request_id)
             same = previous is not None and previous.raw == raw and previous.names == names
@@ -294,7 +303,7 @@ class ChapterSubject:
         if type(self.scheduler) is DecodeSchedulerSim:
             return ()
         return tuple(
-            (name, frozen(value))
+            (name, frozen(value, self.scheduler))
             for name, value in stored(self.scheduler).items()
             if name not in ATTRIBUTES
         )
@@ -305,11 +314,12 @@ read_ours = attrgetter(*OUR_NAMES)
 """Our request's values without its place in the order of arrival, which a row has itself."""
 
 
-def _names_and_values(request: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+def _names_and_values(request: Any, holder: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     if type(request) is RequestState:
         return OUR_NAMES, read_ours(request)
     values = stored(request)
-    return tuple(values), tuple(map(frozen, values.values()))
+    raw = [v if isinstance(v, ATOMS) else frozen(v, holder, request) for v in values.values()]
+    return tuple(values), tuple(raw)
 
 
 @cache
@@ -377,7 +387,7 @@ def _row(
         if type(fields[name]) is not int and (fields[name] is not None or name != "deadline_step"):
             _number(request, name, fields[name])
     known = {*FIELDS, *_EXTRA_FREE}
-    extra = {n: frozen(v) for n, v in stored(request).items() if n not in known}
+    extra = {name: value for name, value in zip(names, raw, strict=True) if name not in known}
     return make_row(
         names,
         raw,

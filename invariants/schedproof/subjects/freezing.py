@@ -6,26 +6,34 @@ Rules.
 2. Containers are taken for what is in them. So are objects that know no equality of their
    own: for what a copy of them would be made from, however deep, and an object within
    itself for its place.
-3. What can neither be compared nor copied (a lock, a generator) stands for itself.
+3. A function is taken for its code and for the plain values that it closes over, a lock for
+   whether it is held.
+4. What can neither be compared nor copied (a generator) stands for itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from functools import cache
+from threading import Lock, RLock
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, Final
 
 ATOMS = (int, str, float, bool, type(None), bytes)
-_AS_THEY_ARE = (*ATOMS, type, FunctionType, BuiltinFunctionType, ModuleType)
+LOCKS: Final = (type(Lock()), type(RLock()))
+_AS_THEY_ARE = (*ATOMS, type, BuiltinFunctionType, ModuleType)
 
 
-def frozen(value: Any) -> Any:
-    """A hashable stand-in that is equal exactly when the values look equal."""
+def frozen(value: Any, *holders: Any) -> Any:
+    """A hashable stand-in that is equal exactly when the values look equal.
+
+    `holders` are the objects in which it was found: where it leads back to one of them, its place
+    among them stands for it.
+    """
     if isinstance(value, ATOMS):
         return value
     try:
-        return _frozen(value, ())
+        return _frozen(value, tuple(map(id, holders)))
     except RecursionError:
         return _itself(value)
 
@@ -44,8 +52,12 @@ def _frozen(value: Any, around: tuple[int, ...]) -> Any:
         return (kind.__name__, *(_frozen(item, around) for item in value))
     if issubclass(kind, (set, frozenset)):
         return ("set", frozenset(_frozen(item, around) for item in value))
+    if issubclass(kind, FunctionType):
+        return ("function", value.__code__, *_closed_over(value))
     if issubclass(kind, MethodType):
-        return ("method", value.__func__, _frozen(value.__self__, around))
+        return ("method", _frozen(value.__func__, around), _frozen(value.__self__, around))
+    if issubclass(kind, LOCKS):
+        return (kind, repr(value).split()[0])  # "<locked" or "<unlocked"
     if kind.__eq__ is not object.__eq__ and can_be_hashed(value):
         return value
     try:
@@ -53,6 +65,19 @@ def _frozen(value: Any, around: tuple[int, ...]) -> Any:
     except Exception:  # whatever a stranger's object raises when it is to be copied
         return _itself(value)
     return (kind, *(_frozen(part, around) for part in parts))
+
+
+def _closed_over(function: Any) -> Iterator[Any]:
+    """The plain values among those that a function keeps from where it was made."""
+    kept = [*(function.__defaults__ or ()), *map(_contents, function.__closure__ or ())]
+    return (value for value in kept if isinstance(value, ATOMS))
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing yet
+        return None
 
 
 def _parts(value: Any) -> Iterator[Any]:

@@ -1,9 +1,10 @@
 """An exhaustive search of one policy, from a scope to a result.
 
 Rules.
-1. The quick way (in place) is tried first. A scheduler that hides state from it is searched
-   again by replay: one that is not flat, one whose sampled states are not reached again by
-   their paths, or one whose violation does not repeat on a new scheduler.
+1. The quick way (in place) is tried first. A scheduler that is not flat is searched by copies.
+   One that hides state from either is searched again by replay: one that cannot be copied, one
+   whose sampled states are not reached again by their paths, or one whose violation does not
+   repeat on a new scheduler.
 2. A violation is replayed on a new scheduler before it is told, and its length is the least
    there is under the key that was searched.
 3. Claims about whole runs are judged on runs that are drained from the deepest states and
@@ -16,6 +17,7 @@ Rules.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +31,7 @@ from schedproof.claims.judge import Judge
 from schedproof.claims.run import StartSubject
 from schedproof.search.exhaustive import gate
 from schedproof.search.exhaustive.bfs import Hit, Options, Outcome, Search, Watch
+from schedproof.search.exhaustive.by_copy import ByCopy
 from schedproof.search.exhaustive.identity import reduced_key
 from schedproof.search.exhaustive.in_place import InPlace
 from schedproof.search.exhaustive.names import ARRIVALS, EXHAUSTIVE, FULL, PEER
@@ -61,7 +64,9 @@ StartChapter = Callable[[Config], ChapterSubject]
 HIDES = (NotFlat, TypeError, AttributeError, ValueError)
 """Something is hidden, or it is missing or of a kind that only observing can tell of."""
 INPUTS = ("INPUT-1", "INPUT-2")
-SpaceKind = type[InPlace] | type[ByReplay]
+SpaceKind = type[InPlace] | type[ByCopy] | type[ByReplay]
+QUICK: tuple[SpaceKind, ...] = (InPlace, ByCopy)
+"""The ways to go back to a state that may miss something, quickest first."""
 
 
 @dataclass(frozen=True)
@@ -195,10 +200,10 @@ class _Searcher:
         return found
 
     def _passes_gate(self, scope: Scope) -> bool:
-        try:
-            return gate.passes(self._reduce, scope, partial(self._gate_search, InPlace))
-        except HIDES:
-            return gate.passes(self._reduce, scope, partial(self._gate_search, ByReplay))
+        for kind in QUICK:
+            with contextlib.suppress(*HIDES):
+                return gate.passes(self._reduce, scope, partial(self._gate_search, kind))
+        return gate.passes(self._reduce, scope, partial(self._gate_search, ByReplay))
 
     def _gate_search(
         self, kind: SpaceKind, scope: Scope, watch: Watch | None, in_id_order: bool
@@ -215,13 +220,16 @@ class _Searcher:
         return self._pace.interrupted or time.monotonic() > self._pace.deadline
 
     def _explore(self, max_depth: int | None = None) -> Found:
-        try:
-            return self._explore_in(InPlace, max_depth)
-        except HIDES as error:
-            self._hidden = isinstance(error, HiddenState)
-        except SubjectError as error:
-            if error.kind != "raised":  # what it raised must come again on a new scheduler
-                raise
+        for kind in QUICK:
+            try:
+                return self._explore_in(kind, max_depth)
+            except HIDES as error:
+                self._hidden = isinstance(error, HiddenState)
+            except SubjectError as error:
+                if error.kind != "raised":  # what it raised must come again on a new scheduler
+                    raise
+            if self._hidden:
+                break
         return self._explore_in(ByReplay, max_depth)
 
     def _explore_in(self, kind: SpaceKind, max_depth: int | None) -> Found:
@@ -235,11 +243,11 @@ class _Searcher:
             self._pace,
             replace(self._options, in_id_order=ARRIVALS in self._reduce, max_depth=max_depth),
             reduced_key(self._asked.scope, self._reduce),
-            self._spot_check if kind is InPlace else None,
+            self._spot_check if kind in QUICK else None,
             confirm=self._confirm if self._inputs == 1 else None,
         )
         outcome = search.run()
-        violations = [self._replayed(judge, hit, kind is InPlace) for hit in outcome.hits]
+        violations = [self._replayed(judge, hit, kind in QUICK) for hit in outcome.hits]
         if outcome.complete and not violations:
             violations = self._of_whole_runs(judge, outcome)
         return Found(outcome, judge, violations, space.restore)
@@ -261,11 +269,11 @@ class _Searcher:
 
     # -- violations ----------------------------------------------------------
 
-    def _replayed(self, judge: Judge, hit: Hit, in_place: bool) -> Violation:
+    def _replayed(self, judge: Judge, hit: Hit, quick: bool) -> Violation:
         """The violation on a new scheduler. `NotFlat` or a `SubjectError` if it does not come."""
         violation = replay_last_edge(self._start, self._config, judge, hit)
         if violation is None:
-            if in_place:
+            if quick:
                 raise HiddenState
             raise not_deterministic(len(hit.actions), hit.actions)
         insist_on_repeating(self._start, violation)

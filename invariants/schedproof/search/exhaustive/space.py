@@ -5,8 +5,9 @@ Rules.
    row for each request. Rows are interned, so hashing and comparing states is cheap.
 2. A space can put a scheduler into any state it was seen in. `ByReplay` makes a new
    scheduler for each action and takes the whole path again; it needs nothing but that the
-   same actions do the same. `in_place` has the quick way, for schedulers that allow it.
-3. In both, `step` and `enqueue` are the scheduler's own, on every single edge.
+   same actions do the same. `in_place` and `by_copy` have quick ways, for schedulers that
+   allow them.
+3. In all of them, `step` and `enqueue` are the scheduler's own, on every single edge.
 """
 
 from __future__ import annotations
