@@ -32,8 +32,9 @@ from schedproof.search.exhaustive.in_place import InPlace
 from schedproof.search.exhaustive.scopes import Scope, load_scope
 from schedproof.search.exhaustive.space import ROWS, ByReplay, NotFlat, Space, State
 from schedproof.search.pace import Unhurried
-from schedproof.subjects.chapter import ATTRIBUTES, OUR_NAMES, ChapterSubject
+from schedproof.subjects.chapter import ATTRIBUTES, ChapterSubject
 from schedproof.subjects.freezing import stored
+from schedproof.subjects.reading import OUR_NAMES
 from schedproof.zoo.plain import PlainScheduler
 
 pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests

@@ -16,14 +16,9 @@ Rules.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Hashable
-from functools import cache
-from numbers import Number
-from operator import attrgetter
+from collections.abc import Callable, Hashable
 from typing import Any, NoReturn, Protocol
 
-from schedmodel.lifecycle import State
-from schedmodel.request import FIELDS, RequestState, state_of
 from schedmodel.scheduler import DecodeSchedulerSim
 from schedproof.subjects.actions import Action, Enqueue, Step
 from schedproof.subjects.contract import (
@@ -34,7 +29,6 @@ from schedproof.subjects.contract import (
     PolicyRefused,
     SubjectError,
 )
-from schedproof.subjects.freezing import ATOMS as ATOMS
 from schedproof.subjects.freezing import can_be_hashed, frozen, stored
 from schedproof.subjects.observation import (
     EVENT_KEYS,
@@ -43,17 +37,21 @@ from schedproof.subjects.observation import (
     Observation,
     Row,
     Span,
-    make_row,
+)
+from schedproof.subjects.reading import (
+    attribute,
+    collection,
+    elsewhere,
+    has_advanced,
+    names_and_values,
+    new_row,
+    number,
+    text_of,
 )
 
 _NOT_OF_ALL = frozenset((Feature.STRICT_TYPES, Feature.ENDLESS_ARRIVALS))
 CHAPTER_FEATURES = frozenset(Feature) - OF_BATCHES - OF_ENGINES - _NOT_OF_ALL
 ATTRIBUTES = ("queue", "timeline", "clock", "free_kv_blocks")
-_NO_NUMBERS = ("phase", "cache_hit", "admitted", "preemptible", "status")
-_NUMBERS = tuple(name for name in FIELDS if name not in _NO_NUMBERS)
-_COUNTED = ("prompt_len", "max_new_tokens", "generated_len", "wait_steps", "preemptions")
-"""What a row cannot do without; the rest of a newcomer may be a wrong value just accepted."""
-_EXTRA_FREE = ("arrival_index", "finish_reason", "_phase", "_state")
 _SERVED, _PREEMPTED = (EVENT_KEYS.index(n) for n in ("request_id", "preempted_request_id"))
 
 MakeScheduler = Callable[[Config], Any]
@@ -112,7 +110,7 @@ class ChapterSubject:
         try:
             return self._make(self.config)
         except ValueError as error:
-            raise PolicyRefused(self.config.policy, _text_of(error)) from error
+            raise PolicyRefused(self.config.policy, text_of(error)) from error
         except (Exception, SystemExit) as error:
             self.fail("constructor", error)
 
@@ -122,7 +120,7 @@ class ChapterSubject:
                 kind = type(scheduler).__name__
                 raise SubjectError("contract", "contract.attribute", {"class": kind, "name": name})
         for name in ("queue", "timeline"):
-            _collection(scheduler, name)
+            collection(scheduler, name)
         self.scheduler = scheduler
         self._rows: tuple[Row, ...] = ()
         self._accepted: dict[int, Any] = {}
@@ -172,7 +170,7 @@ class ChapterSubject:
         raise SubjectError("contract", "contract.no_such_verb", values)
 
     def _logged(self) -> int:
-        return len(_collection(self.scheduler, "timeline"))
+        return len(collection(self.scheduler, "timeline"))
 
     def _enqueue(self, action: Enqueue) -> Answer:
         logged = self._logged()
@@ -181,7 +179,7 @@ class ChapterSubject:
         try:
             self.scheduler.enqueue(**action.arguments())
         except ValueError as error:
-            refusal = _text_of(error)
+            refusal = text_of(error)
         except (Exception, SystemExit) as error:
             self.fail("enqueue", error)
         if refusal is None and isinstance(action.request_id, Hashable):
@@ -196,7 +194,7 @@ class ChapterSubject:
             event = self.scheduler.step()
         except (Exception, SystemExit) as error:
             self.fail("step", error)
-        timeline = _collection(self.scheduler, "timeline")
+        timeline = collection(self.scheduler, "timeline")
         if event is None:
             return Answer(log_kept=len(timeline) == logged)
         values = self.event_values(event)
@@ -235,7 +233,7 @@ class ChapterSubject:
             kind = "memory"
         elif isinstance(error, SystemExit):
             kind = "exited"
-        values = {"call": call, "type": type(error).__name__, "text": _text_of(error)}
+        values = {"call": call, "type": type(error).__name__, "text": text_of(error)}
         raise SubjectError(kind, f"error.{kind}", values, cause=error) from error
 
     # -- seeing ------------------------------------------------------------
@@ -243,11 +241,11 @@ class ChapterSubject:
     def observe(self) -> Observation:
         """The state now. Rows that did not change are the same objects as before."""
         scheduler = self.scheduler
-        self._rows = self._read_rows(list(_collection(scheduler, "queue")))
+        self._rows = self._read_rows(list(collection(scheduler, "queue")))
         return Observation(
-            _number(scheduler, "clock", _attribute(scheduler, "clock")),
+            number(scheduler, "clock", attribute(scheduler, "clock")),
             self.config.blocks,
-            _number(scheduler, "free_kv_blocks", _attribute(scheduler, "free_kv_blocks")),
+            number(scheduler, "free_kv_blocks", attribute(scheduler, "free_kv_blocks")),
             self._rows,
             self._logged(),
             self._extras(),
@@ -257,11 +255,11 @@ class ChapterSubject:
         before = {row.request_id: row for row in self._rows}
         rows: list[Row] = []
         for request in queue + self._gone(queue):
-            names, raw = _names_and_values(request, self.scheduler)
-            request_id = _attribute(request, "request_id")
+            names, raw = names_and_values(request, self.scheduler)
+            request_id = attribute(request, "request_id")
             previous = before.get(request_id)
             same = previous is not None and previous.raw == raw and previous.names == names
-            if previous is not None and same and not _elsewhere(names):
+            if previous is not None and same and not elsewhere(names):
                 rows.append(previous)
             else:
                 place = self._arrived.get(request_id, len(rows))
@@ -272,11 +270,11 @@ class ChapterSubject:
         """Finished requests that their scheduler no longer keeps in its queue."""
         present = {id(request) for request in queue}
         for request in queue:
-            self._accepted.setdefault(_attribute(request, "request_id"), request)
+            self._accepted.setdefault(attribute(request, "request_id"), request)
         return [
             request
             for request in self._accepted.values()
-            if id(request) not in present and _attribute(request, "status") == "finished"
+            if id(request) not in present and attribute(request, "status") == "finished"
         ]
 
     def intern(
@@ -288,14 +286,14 @@ class ChapterSubject:
         position: int,
     ) -> Row:
         """The row of a request with these values; `previous` is its row one action ago."""
-        advanced = _advanced(request, previous)
+        advanced = has_advanced(request, previous)
         key = (names, raw, advanced, position if self.by_arrival else 0)
-        if _elsewhere(names):
-            key += tuple(frozen(_attribute(request, name)) for name in _elsewhere(names))
+        if elsewhere(names):
+            key += tuple(frozen(attribute(request, name)) for name in elsewhere(names))
         row = self._interned.get(key)
         if row is None:
             newcomer = previous is None
-            row = _row(request, names, raw, advanced, position, newcomer)
+            row = new_row(request, names, raw, advanced, position, newcomer)
             self._interned[key] = row
         return row
 
@@ -307,104 +305,3 @@ class ChapterSubject:
             for name, value in stored(self.scheduler).items()
             if name not in ATTRIBUTES
         )
-
-
-OUR_NAMES = RequestState.__slots__[:-1]
-read_ours = attrgetter(*OUR_NAMES)
-"""Our request's values without its place in the order of arrival, which a row has itself."""
-
-
-def _names_and_values(request: Any, holder: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    if type(request) is RequestState:
-        return OUR_NAMES, read_ours(request)
-    values = stored(request)
-    raw = [v if isinstance(v, ATOMS) else frozen(v, holder, request) for v in values.values()]
-    return tuple(values), tuple(raw)
-
-
-@cache
-def _elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The chapter's fields that a request of these attributes works out when it is asked."""
-    return () if names == OUR_NAMES else tuple(name for name in FIELDS if name not in names)
-
-
-def _text_of(error: BaseException) -> str:
-    """What an exception says; nothing where it cannot say it."""
-    try:
-        return str(error)[:500]
-    except Exception:
-        return ""
-
-
-def _attribute(request: Any, name: str) -> Any:
-    try:
-        return getattr(request, name)
-    except AttributeError:
-        kind = type(request).__name__
-        values = {"class": kind, "name": name}
-        raise SubjectError("contract", "contract.attribute", values) from None
-
-
-def _collection(holder: Any, name: str) -> Any:
-    value: Any = _attribute(holder, name)
-    kind: Any = value.__class__
-    if issubclass(kind, Collection):
-        return value
-    raise _wrong_kind("list", holder, name, value)
-
-
-def _number(holder: Any, name: str, value: Any) -> Any:
-    if isinstance(value, (int, Number)):
-        return value
-    raise _wrong_kind("number", holder, name, value)
-
-
-def _wrong_kind(wanted: str, holder: Any, name: str, value: Any) -> SubjectError:
-    values = {"class": type(holder).__name__, "name": name, "got": repr(value)[:200]}
-    return SubjectError("contract", f"contract.{wanted}", values)
-
-
-def _advanced(request: Any, previous: Row | None) -> bool:
-    """Whether the request was served since its last preemption; True before the first."""
-    if previous is None:
-        return True
-    if _number(request, "preemptions", request.preemptions) > previous.preemptions:
-        return False
-    progress = (request.phase, request.generated_len)
-    return previous.advanced or progress != (previous.phase, previous.generated_len)
-
-
-def _row(
-    request: Any,
-    names: tuple[str, ...],
-    raw: tuple[Any, ...],
-    advanced: bool,
-    position: int,
-    newcomer: bool,
-) -> Row:
-    fields = {name: frozen(_attribute(request, name)) for name in FIELDS}
-    for name in _COUNTED if newcomer else _NUMBERS:
-        if type(fields[name]) is not int and (fields[name] is not None or name != "deadline_step"):
-            _number(request, name, fields[name])
-    known = {*FIELDS, *_EXTRA_FREE}
-    extra = {name: value for name, value in zip(names, raw, strict=True) if name not in known}
-    return make_row(
-        names,
-        raw,
-        state=_state(request, fields),
-        held_blocks=fields["required_blocks"] if fields.pop("admitted") else 0,
-        arrival_index=position,
-        finish_reason=getattr(request, "finish_reason", None),
-        advanced=advanced,
-        extra=tuple(extra.items()),
-        **fields,
-    )
-
-
-def _state(request: Any, fields: dict[str, Any]) -> State | None:
-    if type(request) is RequestState:
-        return request.state
-    try:
-        return state_of(fields["status"], fields["phase"])
-    except ValueError:
-        return None

@@ -52,10 +52,8 @@ def _frozen(value: Any, around: tuple[int, ...]) -> Any:
         return (kind.__name__, *(_frozen(item, around) for item in value))
     if issubclass(kind, (set, frozenset)):
         return ("set", frozenset(_frozen(item, around) for item in value))
-    if issubclass(kind, FunctionType):
-        return ("function", value.__code__, *_closed_over(value))
-    if issubclass(kind, MethodType):
-        return ("method", _frozen(value.__func__, around), _frozen(value.__self__, around))
+    if issubclass(kind, (FunctionType, MethodType)):
+        return _of_code(value, around)
     if issubclass(kind, LOCKS):
         return (kind, repr(value).split()[0])  # "<locked" or "<unlocked"
     if kind.__eq__ is not object.__eq__ and can_be_hashed(value):
@@ -65,6 +63,13 @@ def _frozen(value: Any, around: tuple[int, ...]) -> Any:
     except Exception:  # whatever a stranger's object raises when it is to be copied
         return _itself(value)
     return (kind, *(_frozen(part, around) for part in parts))
+
+
+def _of_code(value: Any, around: tuple[int, ...]) -> Any:
+    """A function, or a method with whose it is."""
+    if isinstance(value, MethodType):
+        return ("method", _frozen(value.__func__, around), _frozen(value.__self__, around))
+    return ("function", value.__code__, *_closed_over(value))
 
 
 def _closed_over(function: Any) -> Iterator[Any]:

@@ -34,9 +34,10 @@ from schedproof.search.exhaustive.space import (
     by_request_id,
 )
 from schedproof.subjects.actions import Enqueue
-from schedproof.subjects.chapter import ATOMS, ATTRIBUTES, OUR_NAMES, ChapterSubject, read_ours
-from schedproof.subjects.freezing import has_slots
+from schedproof.subjects.chapter import ATTRIBUTES, ChapterSubject
+from schedproof.subjects.freezing import ATOMS, has_slots
 from schedproof.subjects.observation import Row
+from schedproof.subjects.reading import OUR_NAMES, read_ours
 
 Values = tuple[Any, ...]
 
