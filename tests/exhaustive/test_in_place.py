@@ -285,6 +285,30 @@ def test_what_hides_in_the_module_is_noticed_by_a_sample_of_states() -> None:
     assert counts(found) == counts(search(PlainScheduler, slots("small", 2)))
 
 
+TIMED: tuple[Edit, ...] = (
+    (IMPORT, "import random\nimport time\n" + IMPORT),
+    (INIT, INIT + "        self.started_at = time.perf_counter()\n"),
+    (APPEND, APPEND + "        request.salt = random.random()\n"),
+)
+
+
+def test_what_differs_each_time_is_left_out_and_named() -> None:
+    found = search(planted(*TIMED), slots("small", 2), claims=("LEDGER",))
+    assert (found.verdict, found.restore) == ("no_violation_reduced", "copy")
+    assert found.notes == (("note.left_out", {"names": "salt, started_at"}),)
+    assert counts(found) == counts(search(PlainScheduler, slots("small", 2)))
+    wrong = search(planted(*TIMED, LEAKS), slots("small", 2))
+    assert (wrong.verdict, lengths(wrong)) == ("violated", [3])
+
+
+def test_who_decides_by_what_differs_is_not_deterministic() -> None:
+    key = "            request.request_id,\n        )\n"
+    by_chance = planted(*TIMED, (key, "            request.salt,\n" + key))
+    found = search(by_chance, slots("small", 2))
+    assert found.trouble is not None
+    assert found.trouble.kind == "not_deterministic"
+
+
 def test_a_violation_that_only_comes_of_entering_in_place_is_none() -> None:
     outside = planted(
         ("NO_DEADLINE = 1_000_000_000\n", "NO_DEADLINE = 1_000_000_000\nCOUNT = [0]\n"),

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from schedproof.claims.claim import Claim
@@ -71,9 +72,12 @@ def _answers(start: StartSubject, violation: Violation) -> list[tuple[Answer, An
     return [(subject.do(action), as_plain(subject.observe())) for action in violation.actions]
 
 
+_contract = attrgetter(*STORED_FIELDS)
+
+
 def as_plain(seen: Observation) -> tuple[Any, ...]:
-    """An observation by value: rows of different subjects may be different objects."""
-    return (seen.clock, seen.free, seen.logged, tuple(row.raw for row in seen.rows))
+    """An observation by value, of what the contract knows: an attribute may hold the time."""
+    return (seen.clock, seen.free, seen.logged, tuple(map(_contract, seen.rows)))
 
 
 def shortened(start: StartSubject, claims: Sequence[Claim], violation: Violation) -> Violation:

@@ -103,6 +103,7 @@ class ChapterSubject:
         self._make = make
         self._interned: dict[tuple[Any, ...], Row] = {}
         self.by_arrival = config.policy == "fcfs"
+        self.left_out = frozenset[str]()
         self._start(self._construct())
 
     def _construct(self) -> Any:
@@ -132,6 +133,10 @@ class ChapterSubject:
         twin = copy.copy(self)
         twin._start(twin._construct())
         return twin
+
+    def leave_out(self, names: frozenset[str]) -> None:
+        """Let nobody see these attributes any more, of requests or of the scheduler."""
+        self.left_out |= names
 
     def fork(self) -> ChapterSubject:
         """An independent subject in the same state, by deep copy."""
@@ -255,7 +260,7 @@ class ChapterSubject:
         before = {row.request_id: row for row in self._rows}
         rows: list[Row] = []
         for request in queue + self._gone(queue):
-            names, raw = names_and_values(request, self.scheduler)
+            names, raw = names_and_values(request, self.scheduler, self.left_out)
             request_id = attribute(request, "request_id")
             previous = before.get(request_id)
             same = previous is not None and previous.raw == raw and previous.names == names
@@ -303,5 +308,5 @@ class ChapterSubject:
         return tuple(
             (name, frozen(value, self.scheduler))
             for name, value in stored(self.scheduler).items()
-            if name not in ATTRIBUTES
+            if name not in ATTRIBUTES and name not in self.left_out
         )

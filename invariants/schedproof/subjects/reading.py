@@ -31,11 +31,15 @@ read_ours = attrgetter(*OUR_NAMES)
 """Our request's values without its place in the order of arrival, which a row has itself."""
 
 
-def names_and_values(request: Any, holder: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    """The names and the frozen values of all that a request of this scheduler stores."""
+def names_and_values(
+    request: Any, holder: Any, left_out: frozenset[str] = frozenset()
+) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """The names and the frozen values of what a request of this scheduler stores."""
     if type(request) is RequestState:
         return OUR_NAMES, read_ours(request)
     values = stored(request)
+    if left_out:
+        values = {name: value for name, value in values.items() if name not in left_out}
     raw = [v if isinstance(v, ATOMS) else frozen(v, holder, request) for v in values.values()]
     return tuple(values), tuple(raw)
 

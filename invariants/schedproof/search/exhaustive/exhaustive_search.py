@@ -4,7 +4,7 @@ Rules.
 1. The quick way (in place) is tried first. A scheduler that is not flat is searched by copies.
    One that hides state from either is searched again by replay: one that cannot be copied, one
    whose sampled states are not reached again by their paths, or one whose violation does not
-   repeat on a new scheduler.
+   repeat on a new scheduler. Attributes that differ each time the same is done are left out.
 2. A violation is replayed on a new scheduler before it is told, and its length is the least
    there is under the key that was searched.
 3. Claims about whole runs are judged on runs that are drained from the deepest states and
@@ -42,6 +42,8 @@ from schedproof.search.exhaustive.space import (
     NotFlat,
     Space,
     State,
+    VolatileState,
+    differences,
     flat_state,
 )
 from schedproof.search.pace import Pace
@@ -220,16 +222,18 @@ class _Searcher:
         return self._pace.interrupted or time.monotonic() > self._pace.deadline
 
     def _explore(self, max_depth: int | None = None) -> Found:
-        for kind in QUICK:
+        kinds = list(QUICK)
+        while kinds and not self._hidden:
             try:
-                return self._explore_in(kind, max_depth)
+                return self._explore_in(kinds.pop(0), max_depth)
+            except VolatileState as error:
+                self._subject.leave_out(error.names)
+                kinds = [ByCopy]  # in place all would have to be seen
             except HIDES as error:
                 self._hidden = isinstance(error, HiddenState)
             except SubjectError as error:
                 if error.kind != "raised":  # what it raised must come again on a new scheduler
                     raise
-            if self._hidden:
-                break
         return self._explore_in(ByReplay, max_depth)
 
     def _explore_in(self, kind: SpaceKind, max_depth: int | None) -> Found:
@@ -254,13 +258,21 @@ class _Searcher:
 
     def _spot_check(self, state: State, path: tuple[Action, ...]) -> None:
         """Reach a state once more, from the start and on a new scheduler."""
+        again = self._taken_again(path)
+        if again == state:
+            return
+        volatile = differences(again, self._taken_again(path))
+        if volatile is None or differences(again, state) is None:
+            raise HiddenState
+        raise VolatileState(volatile)
+
+    def _taken_again(self, path: tuple[Action, ...]) -> State:
         subject = self._subject.fresh()
         subject.observe()
         for action in path:
             subject.do(action)
             subject.observe()
-        if flat_state(subject.observe(), self._by_id) != state:
-            raise HiddenState
+        return flat_state(subject.observe(), self._by_id)
 
     def _confirm(self, actions: tuple[Action, ...]) -> bool:
         return bool(
@@ -316,13 +328,18 @@ class _Searcher:
                 notes=(*result.notes, *self._certificate(found)),
             )
         stopped = None if outcome.complete else outcome.stopped_by
-        hidden: Notes = (("note.hidden_state_found", {}),) if self._hidden else ()
         return replace(
             result,
             stopped_by=stopped,
             interrupted=stopped == "interrupt",
-            notes=(*result.notes, *hidden),
+            notes=(*result.notes, *self._unseen()),
         )
+
+    def _unseen(self) -> Notes:
+        """What of the scheduler's state was not seen."""
+        hidden: Notes = (("note.hidden_state_found", {}),) if self._hidden else ()
+        names = ", ".join(sorted(self._subject.left_out))
+        return (*hidden, ("note.left_out", {"names": names})) if names else hidden
 
     def _counterexample(self, violation: Violation, outcome: Outcome) -> Counterexample:
         exact = violation.edge is not None and not self._reduce
@@ -344,7 +361,7 @@ class _Searcher:
             return Verdict.INCOMPLETE.value
         if all(claim.over is Over.RUN for claim in self.claims if claim.kind is not Kind.SOMETIMES):
             return Verdict.NO_VIOLATION_FOUND.value  # they are judged on a sample
-        exact = (self._ours or not self._by_id) and not self._hidden
+        exact = (self._ours or not self._by_id) and not self._unseen()
         if self._reduce or not exact:
             return Verdict.NO_VIOLATION_REDUCED.value
         return Verdict.HOLDS_WITHIN_BOUNDS.value

@@ -16,9 +16,10 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from schedmodel.request import FIELDS
 from schedproof.subjects.actions import STEP, Action, Enqueue
 from schedproof.subjects.chapter import ChapterSubject
-from schedproof.subjects.observation import Observation, Row
+from schedproof.subjects.observation import MISSING, Observation, Row
 
 if TYPE_CHECKING:
     from schedproof.search.exhaustive.situations import Led
@@ -47,6 +48,14 @@ class NotFlat(Exception):
 
 class HiddenState(NotFlat):
     """States that look the same are not: something is kept where nobody can see it."""
+
+
+class VolatileState(HiddenState):
+    """Some attributes differ whenever the same is done again: real time, random numbers."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(names)
+        self.names = names
 
 
 class Space(Protocol):
@@ -86,6 +95,25 @@ def flat_state(seen: Observation, by_id: bool) -> State:
 
 
 by_request_id = attrgetter("request_id")
+
+
+def differences(one: State, other: State) -> frozenset[str] | None:
+    """The attributes in which two states differ, if it is nothing else; None if it is.
+
+    The chapter's own are none of them: a scheduler decides by these.
+    """
+    if one[:EXTRAS] != other[:EXTRAS] or len(one) != len(other):
+        return None
+    pairs = [(dict(one[EXTRAS]), dict(other[EXTRAS]))]
+    for row, again in zip(one[ROWS:], other[ROWS:], strict=True):
+        pairs.append((dict(zip(row.names, row.raw)), dict(zip(again.names, again.raw))))  # noqa: B905
+    names = {
+        name
+        for mine, theirs in pairs
+        for name in {**mine, **theirs}
+        if mine.get(name, MISSING) != theirs.get(name, MISSING)
+    }
+    return None if not names or names & set(FIELDS) else frozenset(names)
 
 
 class ByReplay:
