@@ -122,6 +122,18 @@ def test_missing_blocks_stand_in_the_ledger(open_page: Open) -> None:
     assert seen.text(".ledger-part .sum") == "✓ free 0 + held 3 (r1) = 3"
 
 
+def test_blocks_by_number_show_who_holds_them_and_the_wrong_place(open_page: Open) -> None:
+    seen = open_page("paged")
+    blocks = seen.page.locator(".example:not([hidden]) .blocks li")
+    seen.page.keyboard.press("ArrowLeft")
+    assert [" ".join(t.split()) for t in blocks.all_inner_texts()] == ["0 r2", "1 r2 ✗ place 1"]
+    assert seen.page.locator(".places .wrong").count() == 1
+    assert seen.page.locator(".ledger-part .sum").last.inner_text() == "in flight (r2 2–3)"
+    seen.page.keyboard.press("Home")
+    assert [text.strip() for text in blocks.all_inner_texts()] == ["0 free", "1 free"]
+    assert seen.page.locator(".places .wrong").count() == 0
+
+
 def test_another_violation_can_be_chosen(open_page: Open) -> None:
     seen = open_page("several")
     assert seen.page.locator(".example:visible").count() == 1

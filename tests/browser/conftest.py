@@ -20,6 +20,7 @@ import pytest
 from tests.telling.conftest import FOUND, clean_run, enqueue, trouble_run
 from tests.telling.conftest import Make as MakeRun
 
+from schedproof.api import check
 from schedproof.claims.catalogue import BY_ID
 from schedproof.claims.edge import Breach
 from schedproof.page.document import page as page_of
@@ -37,6 +38,7 @@ __all__ = ["clean_run", "trouble_run"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 HOSTILE = "<img src=x onerror=alert(1)>"
 LONG = (200, 20)
+PAGED = "fault:known-before-it-is-computed"
 
 
 def missing(what: str) -> NoReturn:
@@ -123,10 +125,11 @@ def runs(clean_run: MakeRun, trouble_run: MakeRun) -> dict[str, list[RunResult]]
         "hostile": [hostile_run()],
         "clean": [clean_run()],
         "trouble": [trouble_run()],
+        "paged": list(check(PAGED, policy="fcfs", time="5m", no_save=True).runs),
     }
 
 
-PAGES = (*FOUND, "several", "long", "hostile", "clean", "trouble")
+PAGES = (*FOUND, "several", "long", "hostile", "clean", "trouble", "paged")
 
 
 @dataclass

@@ -185,7 +185,7 @@ def test_page_opens_in_the_language_that_was_asked_for(found: Found, read: Read)
 
 def test_script_says_the_words_that_it_is_given() -> None:
     source = "\n".join((ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
-    written = set(re.findall(r'"((?:web|ledger|list|arg)\.[\w.]+)"', source))
+    written = set(re.findall(r'"((?:web|ledger|list|arg|blocks)\.[\w.]+)"', source))
     holes = {re.escape(start) for start in re.findall(r"`(web\.[\w.]*)\$\{", source)}
     assert written <= set(WORDS)
     unused = set(WORDS) - written

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+from tests.page.conftest import Reader
+
+import schedproof
 from schedproof.page.columns import cell, changed, more, name_of, used_columns
+from schedproof.page.document import page
 from schedproof.page.html import Html, both, element
 from schedproof.page.scenes import scenes_of, told
-from schedproof.search.results import RunResult
+from schedproof.search.results import Counterexample, RunResult
 from schedproof.telling.messages import tell
+from schedproof.telling.report import Summary
 
 Found = Callable[[str], RunResult]
 
@@ -116,3 +122,34 @@ def test_html_escapes_all_but_html() -> None:
     assert made == '<p title="&quot;&lt;" hidden>&lt;b&gt;<i>a&quot;</i></p>'
     assert isinstance(made, Html)
     assert both(lambda say: say("list.comma", first="<", second=">")).count("&lt;, &gt;") == 1
+
+
+@pytest.fixture(scope="module")
+def paged() -> Counterexample:
+    """A violation over numbered blocks, with steps in flight."""
+    (run,) = schedproof.check(
+        "fault:known-before-it-is-computed", policy="fcfs", time="5m", no_save=True
+    ).runs
+    return run.counterexamples[0]
+
+
+def test_steps_in_flight_are_followed_from_action_to_action(paged: Counterexample) -> None:
+    scenes = scenes_of(paged, paged.length)
+    assert paged.before is not None
+    assert paged.after is not None
+    for scene, moment in ((scenes[-2], paged.before), (scenes[-1], paged.after)):
+        flying = [[[i, first, last + 1] for i, first, last in flight] for flight in scene.flights]
+        assert flying == [[list(part) for part in flight] for flight in moment.in_flight]
+    assert scenes[-2].flights
+    assert not scenes[0].flights
+
+
+def test_page_gets_what_the_blocks_are_drawn_from(paged: Counterexample) -> None:
+    run = replace(RunResult.blank("fcfs", "exhaustive", {}), counterexamples=(paged,))
+    source = page(Summary("fault", (run,), 1.0), "en")
+    record = Reader(source).data["examples"][0]
+    assert (record["block_size"], record["blocks"]) == (2, 2)
+    assert record["slot"] == [paged.values["block"], paged.values["offset"]]
+    fields = scenes_of(paged, paged.length)[-2].requests
+    assert any(row["block_ids"] for row in fields.values())
+    assert all("computed_len" in row for row in fields.values())

@@ -27,6 +27,7 @@ from schedproof.page.examples import Shown, article, label, shown
 from schedproof.page.html import TAGS, Html, both, element
 from schedproof.page.overview import checked, searched, troubles, verdict_of
 from schedproof.page.scenes import told
+from schedproof.telling.books import wrong_slot
 from schedproof.page.words import words
 from schedproof.telling.messages import Say
 from schedproof.telling.report import Summary, told_once
@@ -157,6 +158,8 @@ def _example(each: Shown) -> dict[str, Any]:
         "blocks": each.example.blocks,
         "breaks": len(each.scenes) - 1 if each.breaks else None,
         "loop": each.loop,
+        "block_size": None if each.example.limits is None else each.example.limits.block_size,
+        "slot": wrong_slot(each.example),
         "guilty": guilty,
         "columns": used_columns(scene.requests for scene in each.scenes),
         "scenes": told(list(each.scenes)),

@@ -24,6 +24,7 @@ from schedproof.search.results import Counterexample
 from schedproof.subjects.observation import STORED_FIELDS
 
 Requests = dict[str, dict[str, Any]]
+Flight = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Scene:
     """The state after one action.
 
     `requests` by id as text; `ways` the moves along the lifecycle, by id; `frame` has what the
-    action did; `free` and `capacity` in KV blocks.
+    action did; `free` and `capacity` in KV blocks. `flights` are the steps that are not delivered,
+    oldest first, each with its parts (request, first token, last token).
     """
 
     clock: int
@@ -40,6 +42,7 @@ class Scene:
     requests: Requests
     ways: Mapping[str, Way]
     frame: Frame
+    flights: tuple[Flight, ...] = ()
 
     @property
     def held(self) -> dict[str, int]:
@@ -58,15 +61,40 @@ def scenes_of(example: Counterexample, actions: int) -> list[Scene]:
     scenes: list[Scene] = []
     before: Requests = {}
     frames = example.frames[: actions + 1]
-    shown = {"state", "block_ids", *STORED_FIELDS, *(name for _, name in example.guilty)}
+    flights = flights_of(example)
+    shown = {
+        "state",
+        "block_ids",
+        "computed_len",
+        *STORED_FIELDS,
+        *(name for _, name in example.guilty),
+    }
     for frame, state in zip(frames, states_of(frames), strict=True):
         kept = {i: {n: v for n, v in row.items() if n in shown} for i, row in state.items()}
         requests = {i: _worked_out(example, fields, frame.clock) for i, fields in kept.items()}
         ways = {i: way_between(before.get(i), fields) for i, fields in requests.items()}
         moved = {i: way for i, way in ways.items() if way is not None}
-        scenes.append(Scene(frame.clock, frame.free, example.blocks, requests, moved, frame))
+        flying = flights[len(scenes)] if len(scenes) < len(flights) else ()
+        scenes.append(
+            Scene(frame.clock, frame.free, example.blocks, requests, moved, frame, flying)
+        )
         before = requests
     return scenes
+
+
+def flights_of(example: Counterexample) -> list[tuple[Flight, ...]]:
+    """The steps in flight at the start and after each action; none where steps are not apart."""
+    flying: list[Flight] = []
+    seen: list[tuple[Flight, ...]] = [()]
+    if not any(action["op"] == "deliver" for action in example.actions):
+        return seen
+    for action, step in zip(example.actions, example.trail, strict=False):
+        if action["op"] == "step" and step.parts:
+            flying.append(tuple((part.request, part.start, part.end - 1) for part in step.parts))
+        elif action["op"] == "deliver":
+            del flying[:1]
+        seen.append(tuple(flying))
+    return seen
 
 
 def _worked_out(example: Counterexample, fields: Mapping[str, Any], clock: int) -> dict[str, Any]:
@@ -98,6 +126,7 @@ def told(scenes: list[Scene]) -> list[dict[str, Any]]:
             "served": [str(i) for i in scene.frame.served],
             "preempted": [str(i) for i in scene.frame.preempted],
             "ways": {i: [list(way.states), way.legal] for i, way in scene.ways.items()},
+            "flights": scene.flights,
         }
         records.append({**record, **{name: part for name, part in optional.items() if part}})
         before = scene.requests

@@ -66,7 +66,7 @@ def _rows_of_blocks(
     """Whose each block is, before and after, where blocks have numbers; and the steps in flight."""
     if after.paged is None:
         return ()
-    slot = _wrong_slot(example)
+    slot = wrong_slot(example)
     first, second = blocks_text(say, before, slot), blocks_text(say, after)
     rows: tuple[Sum, ...] = ()
     if first != second:
@@ -75,7 +75,7 @@ def _rows_of_blocks(
     return (*rows, Sum(say("blocks.in_flight"), flying)) if flying else rows
 
 
-def _wrong_slot(example: Counterexample) -> tuple[int, int] | None:
+def wrong_slot(example: Counterexample) -> tuple[int, int] | None:
     """The slot in which something else lies than should."""
     block, offset = (example.values.get(name) for name in ("block", "offset"))
     return (block, offset) if type(block) is int and type(offset) is int else None

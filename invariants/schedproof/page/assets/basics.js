@@ -60,6 +60,7 @@ function unfold(records) {
       served: new Set(record.served || []),
       preempted: new Set(record.preempted || []),
       ways: record.ways || {},
+      flights: record.flights || [],
     };
   });
 }

@@ -1,4 +1,4 @@
-// Three drawings of a scene: the blocks and who holds them, the lifecycle, the timeline.
+// Drawings of a scene: the sum of the blocks, each block by number, the lifecycle, the timeline.
 // Each says with words and signs what it says with colour.
 
 function sumText(example, scene) {
@@ -40,6 +40,37 @@ function ledgerBar(example, scene) {
   const [text, wrong] = sumText(example, scene);
   const picture = draw("svg", { viewBox: "0 0 300 32", class: "ledger", "aria-hidden": "true" }, ...parts);
   return [picture, make("p", { class: wrong ? "sum bad" : "sum" }, text)];
+}
+
+// Each block with who holds it, a square for every place in it; filled is what was computed.
+function blockTable(example, index) {
+  const scene = example.scenes[index];
+  const numbered = example.scenes.some((one) => [...one.requests.values()].some((fields) => fields.block_ids));
+  if (!numbered) return [];
+  const blocks = Array.from({ length: example.blocks }, (_, block) => oneBlock(example, index, block));
+  const table = make("ul", { class: "blocks" }, ...blocks);
+  if (!scene.flights.length) return [table];
+  const steps = scene.flights.map((parts) =>
+    `(${joinWords(parts.map(([id, first, last]) => `${nameOf(String(id))} ${first}–${last}`))})`);
+  return [table, make("p", { class: "sum" }, `${say("blocks.in_flight")} ${steps.join(" ")}`)];
+}
+
+function oneBlock(example, index, block) {
+  const size = example.block_size || 0;
+  const [wrong, place] = example.slot || [];
+  const near = example.breaks && (index === example.breaks || index === example.breaks - 1);
+  const guilty = near && wrong === block;
+  const holders = [...example.scenes[index].requests].filter(([, fields]) => (fields.block_ids || []).includes(block));
+  const computed = Math.max(0, ...holders.map(([, fields]) =>
+    (fields.computed_len || 0) - size * fields.block_ids.indexOf(block)));
+  const squares = Array.from({ length: size }, (_, at) => make("i", {
+    class: [at < computed ? "full" : "", guilty && at === place ? "wrong" : ""].join(" ").trim() || null,
+  }));
+  const names = holders.map(([id]) => nameOf(id)).join(" ") || say("blocks.free");
+  const mark = guilty ? say("blocks.slot", { place }) : "";
+  return make("li", { class: holders.length ? "held" : null },
+    make("b", {}, String(block)), ` ${names}`, make("span", { class: "places", "aria-hidden": "true" }, ...squares),
+    mark ? make("span", { class: "bad" }, mark) : null);
 }
 
 const NODES = {

@@ -81,7 +81,7 @@ class Player {
     this.tellStatus();
     this.table.replaceChildren(requestTable(this.example, this.index));
     this.showGuilty();
-    this.ledger.replaceChildren(...ledgerBar(this.example, scene));
+    this.ledger.replaceChildren(...ledgerBar(this.example, scene), ...blockTable(this.example, this.index));
     this.cycle.replaceChildren(lifecycle(scene), make("div", { class: "moves" }, ...movesInWords(scene)));
     this.line.move(this.index);
     this.steps.forEach((button, place) => {
