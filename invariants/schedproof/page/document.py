@@ -27,8 +27,8 @@ from schedproof.page.examples import Shown, article, label, shown
 from schedproof.page.html import TAGS, Html, both, element
 from schedproof.page.overview import checked, searched, troubles, verdict_of
 from schedproof.page.scenes import told
-from schedproof.telling.books import wrong_slot
 from schedproof.page.words import words
+from schedproof.telling.books import wrong_slot
 from schedproof.telling.messages import Say
 from schedproof.telling.report import Summary, told_once
 
