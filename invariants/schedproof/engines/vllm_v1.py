@@ -59,6 +59,7 @@ class VllmV1(EngineAdapter):
     def __init__(self, policy: str = "") -> None:
         self._policy = policy or "fcfs"
         self.uses_priority = self._policy == "priority"  # type: ignore[misc]
+        self.policy = "fixed_priority" if self.uses_priority else "fcfs"
 
     def load(self) -> None:
         """Import the scheduler, for a CPU and without any compiled part."""
