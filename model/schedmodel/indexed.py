@@ -27,9 +27,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedmodel.event import Event
+from schedmodel.event import FINISH, Event
 from schedmodel.indexing import Holders, Sorting, Ticks, Waiting
-from schedmodel.lifecycle import State, Trigger, fire
+from schedmodel.lifecycle import HOLDING, State, Trigger, fire
 from schedmodel.request import RequestState
 from schedmodel.scheduler import DecodeSchedulerSim, Snapshot
 
@@ -110,16 +110,18 @@ class Index:
         self._holders.remove(victim.request_id)
         self._waiting.place(victim)
 
-    def served(self, request: RequestState, was_waiting: bool) -> None:
+    def served(self, request: RequestState, was_waiting: bool, finished: bool) -> None:
         """Put the request that was served where it belongs now."""
         if was_waiting:
             self._waiting.remove(request.request_id)
-        if request.admitted or was_waiting:
-            self._holders.place(request, newcomer=was_waiting)
-        if not request.admitted:
+        if not finished or was_waiting:
+            joined = self._holders.place(request, newcomer=was_waiting)
+            if joined is not None:
+                self._waiting.joined(joined)
+        if finished:
             self._holders.remove(request.request_id)
             del self._requests[request.request_id]
-        if was_waiting or not request.admitted:
+        if was_waiting or finished:
             self._waiting.changes += 1
 
 
@@ -191,15 +193,16 @@ class IndexedSchedulerSim(DecodeSchedulerSim):
         if victim is not None:
             fire(victim, Trigger.PREEMPT, self.ledger)
             self._index.preempted(victim)
-        waited, was_waiting = chosen.wait_steps, not chosen.admitted
+        waited, was_waiting = chosen.wait_steps, chosen._state not in HOLDING
         action = self._advance(chosen)
-        if chosen._state is State.FINISHED:
+        finished = action == FINISH
+        if finished:
             set_since(chosen, waited)  # it no longer counts with the clock
             event = self._event(chosen, action, victim)
         else:
             event = self._event(chosen, action, victim)
             set_since(chosen, ticks.now + 1 - waited)  # the clock goes on, its wait does not
-        self._index.served(chosen, was_waiting)
+        self._index.served(chosen, was_waiting, finished)
         ticks.now += 1
         ticks.assigned = False
         self._remember(event, chosen)

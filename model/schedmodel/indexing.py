@@ -17,14 +17,17 @@ Rules.
    The most urgent one of all tells the largest victim that anybody may hope for. Whoever needs
    more than that and the free blocks is left out, the most urgent one of the rest is asked
    again, and so on: each round leaves a size of the holders behind.
-6. Requests larger than the pool are in neither: they are never served.
+6. Where nobody in a lane is admissible, that stays so at all clock values of the same remainder
+   by the interval, until somebody comes or blocks change hands: ranks move alike. But not
+   that of the request that is served: it stands beside the victims and is asked apart, and
+   when another one is served it joins them and the remainders it spoils are forgotten.
+7. Requests larger than the pool are in neither: they are never served.
 
 Cost. With n unfinished requests, i the aging interval (1 under the other policies), p the
 number of lanes (at most 4, under deadline 4 and the number of distinct priorities) and h the
 number of distinct sizes held: to find the first holder and to move a request cost
 O(i + log n), to find who waits and is admissible O(p * (h + i) * log n) at worst, of which h
-is the number of rounds and rarely more than 2. Without aging, a lane in which nobody is
-admissible is not searched again until somebody comes or blocks change hands.
+is the number of rounds and rarely more than 2; by rule 6 it is seldom asked again.
 """
 
 from __future__ import annotations
@@ -67,12 +70,16 @@ class Sorting:
         self.interval = policy.aging_interval if policy.ages else 1
         self._column = policy.columns.index(RANK) if RANK in policy.columns else None
 
-    def weakness(self, request: RequestState) -> int:
+    def weakness(self, request: Any) -> int:
         """The lower, the lower is the effective priority, at all times."""
         if not self.policy.ages:
             return self.policy.effective_priority(request)
-        since = self._ticks.now - request.wait_steps
-        return request.priority * self.interval - since
+        weakness: int = request.priority * self.interval - request._since
+        return weakness
+
+    def remainder(self) -> int:
+        """Of the clock by the interval; ranks change when it does."""
+        return self._ticks.now % self.interval
 
     def shelf(self, request: RequestState) -> int:
         """Requests of one shelf keep their order."""
@@ -103,6 +110,15 @@ class Sorting:
         if self._column is None or self.policy.by_slack:
             return None
         return self.order(request)[: self._column]
+
+    def key_now(self, request: RequestState) -> Key:
+        """What `key` makes of the request's order, in one call of the policy."""
+        policy, now = self.policy, self._ticks.now
+        key = policy.key(request, now)
+        if policy.ages:
+            column = self._column or 0
+            return (*key[:column], key[column] + now // self.interval, *key[column + 1 :])
+        return (key[0] + now, *key[1:]) if policy.by_slack else key
 
     def split(self) -> int:
         """The first shelf for which the clock has moved something that others wait for."""
@@ -183,22 +199,54 @@ class Holders:
         """Preemptible holders that are not yet where they belong among the victims."""
         self._served: RequestState | None = None
         """Who was served last: often it is served again, so it stands beside the order."""
+        self.beside: RequestState | None = None
+        """The same, if its rank changes and it is preemptible: it is not among the victims."""
 
-    def place(self, request: RequestState, newcomer: bool) -> None:
-        """Put a holder that was just served, or is new, where it belongs now."""
-        number, sorting, before = request.request_id, self._sorting, self._served
+    def place(self, request: RequestState, newcomer: bool) -> RequestState | None:
+        """Put a holder that was just served, or is new, where it belongs now.
+
+        Answers who stood beside the victims and has joined them.
+        """
+        before, joined = self._served, None
         if before is not request:
-            if before is not None:
-                shelf, order = sorting.shelf(before), sorting.order(before)
-                self._order.place(before.request_id, shelf, order)
-            self._order.remove(number)
-            self._served = request
-        if request.preemptible and (newcomer or sorting.policy.ages):
-            self._moved.add(number)
+            joined = self._stand_aside(request, before)
+        if request.preemptible and newcomer:
+            self._moved.add(request.request_id)
+        return joined
+
+    def _stand_aside(
+        self, request: RequestState, before: RequestState | None
+    ) -> RequestState | None:
+        sorting, number, joined = self._sorting, request.request_id, self.beside
+        if before is not None:
+            shelf, order = sorting.shelf(before), sorting.order(before)
+            self._order.place(before.request_id, shelf, order)
+        self._order.remove(number)
+        self._served = request
+        if sorting.policy.ages:
+            if joined is not None:
+                self._moved.add(joined.request_id)
+            if request.preemptible:
+                self._moved.add(number)
+                self.beside = request
+            else:
+                self.beside = None
+        return joined
+
+    def _settled(self) -> Victims:
+        victims, beside = self._victims, self.beside
+        while self._moved:
+            request = self._requests[self._moved.pop()]
+            number = request.request_id
+            if request is beside:
+                victims.remove(number)
+            else:
+                victims.place(number, request.required_blocks, self._sorting.weakness(request))
+        return victims
 
     def remove(self, number: int) -> None:
         if self._served is not None and self._served.request_id == number:
-            self._served = None
+            self._served = self.beside = None
         else:
             self._order.remove(number)
         self._victims.remove(number)
@@ -209,8 +257,7 @@ class Holders:
         order, sorting, served = self._order, self._sorting, self._served
         first = None
         if served is not None:
-            shelf, its_order = sorting.shelf(served), sorting.order(served)
-            first = sorting.key(its_order, shelf, split), served.request_id
+            first = sorting.key_now(served), served.request_id
         if not len(order):
             return first
         before, after = order.least_up_to(split - 1), order.least_from(split)
@@ -221,41 +268,69 @@ class Holders:
                     first = other
         return first
 
-    def _settled(self) -> Victims:
-        while self._moved:
-            request = self._requests[self._moved.pop()]
-            weakness = self._sorting.weakness(request)
-            self._victims.place(request.request_id, request.required_blocks, weakness)
-        return self._victims
-
     def most_below(self, rank: int) -> int:
         """The most blocks that one victim of a lower rank has."""
-        return self._settled().last_below((self._sorting.least_of(rank),)) or 0
+        sorting, beside = self._sorting, self.beside
+        most = self._settled().last_below((sorting.least_of(rank),)) or 0
+        if beside is not None and beside.required_blocks > most and self.rank_beside() < rank:
+            return beside.required_blocks
+        return most
+
+    def rank_beside(self) -> int:
+        """The rank of who stands beside the victims."""
+        return self._sorting.rank(self._sorting.weakness(self.beside))
 
     def victim(self, missing: int) -> RequestState:
         """Who gives up at least so many blocks: the weakest, the largest, the lowest id."""
-        victims, sorting = self._settled(), self._sorting
+        victims, sorting, beside = self._settled(), self._sorting, self.beside
+        places: list[tuple[int, int, int]] = []
         weakest = victims.least_from(missing)
-        assert weakest is not None
-        rank = sorting.rank(weakest[0])
-        firsts = victims.firsts(self.most_below(rank + 1))
-        chosen: RequestState = self._requests[min(n for w, n in firsts if sorting.rank(w) == rank)]
+        if weakest is not None:
+            rank = sorting.rank(weakest[0])
+            most = victims.last_below((sorting.least_of(rank + 1),)) or 0
+            equal = [number for w, number in victims.firsts(most) if sorting.rank(w) == rank]
+            places.append((rank, -most, min(equal)))
+        if beside is not None and beside.required_blocks >= missing:
+            places.append((self.rank_beside(), -beside.required_blocks, beside.request_id))
+        chosen: RequestState = self._requests[min(places)[2]]
         return chosen
 
 
 class Lane:
     """Waiting requests of one lane, by the size of what they need."""
 
-    __slots__ = ("_asked", "_by_weakness", "_found", "head", "hopeless_since", "shelves")
+    __slots__ = ("_asked", "_by_weakness", "_found", "_hopeless", "_since", "head", "shelves")
 
     def __init__(self, head: Key | None) -> None:
         self.head = head
         """What stands before the effective priority in all keys of the lane, if that is known."""
-        self.hopeless_since = -1
+        self._hopeless: set[int] = set()
+        self._since = -1
         self.shelves: dict[int, Shelves] = {}
         self._by_weakness = Shelves()
         self._asked = -1
         self._found: Entry | None = None
+
+    def is_hopeless(self, remainder: int, changes: int) -> bool:
+        """Whether nobody was admissible at this remainder, and nothing changed since then."""
+        return self._since == changes and remainder in self._hopeless
+
+    def give_up(self, remainder: int, changes: int) -> None:
+        """Nobody is admissible at this remainder until something changes."""
+        if self._since != changes:
+            self._since = changes
+            self._hopeless.clear()
+        self._hopeless.add(remainder)
+
+    def hope_again(self, blocks: int, weakness: int, interval: int) -> None:
+        """A victim joined; whoever fits into so many blocks may take its place."""
+        first = self.most_urgent_within(blocks) if self._hopeless else None
+        if first is not None and -first[0] > weakness:
+            self._hopeless = {
+                remainder
+                for remainder in self._hopeless
+                if (remainder - first[0]) // interval <= (remainder + weakness) // interval
+            }
 
     def place(self, request: RequestState, sorting: Sorting) -> None:
         number, blocks = request.request_id, request.required_blocks
@@ -313,7 +388,8 @@ class Waiting:
         self._lanes: dict[Hashable, Lane] = {}
         self._place_of: dict[int, tuple[Hashable, int]] = {}
         self.changes = 0
-        """Counts whatever may make somebody admissible who was not, without aging."""
+        """Counts whatever may make somebody admissible who was not, but for the clock."""
+        self._free = 0
 
     def place(self, request: RequestState) -> None:
         """Take in a request; its number is not here yet."""
@@ -331,7 +407,7 @@ class Waiting:
 
     def choose(self, free: int) -> Choice | None:
         """Whom a step serves, and the victim."""
-        split = self._sorting.split()
+        split, self._free = self._sorting.split(), free
         holder = self._holders.first(split)
         chosen = None
         if self._lanes:
@@ -355,8 +431,9 @@ class Waiting:
     def _first_admissible(self, free: int, bound: Key | None, split: int) -> int | None:
         """The first admissible one that comes before `bound`."""
         found = None
+        remainder = self._sorting.remainder()
         for lane in self._lanes.values():
-            if lane.hopeless_since == self.changes or self._all_after(bound, lane, split):
+            if self._is_hopeless(lane, free, remainder) or self._all_after(bound, lane, split):
                 continue
             within = self._admissible_within(lane, free, bound)
             if within is not None:
@@ -364,6 +441,22 @@ class Waiting:
                 if bound is None or first[0] < bound:
                     bound, found = first
         return found
+
+    def _is_hopeless(self, lane: Lane, free: int, remainder: int) -> bool:
+        """Whether it is known that nobody of a lane is admissible now."""
+        if not lane.is_hopeless(remainder, self.changes):
+            return False
+        beside = self._holders.beside
+        if beside is None:
+            return True
+        first = lane.most_urgent_within(free + beside.required_blocks)
+        return first is None or self._sorting.rank(-first[0]) <= self._holders.rank_beside()
+
+    def joined(self, victim: RequestState) -> None:
+        """A holder that stood beside the victims is one of them again."""
+        sorting, blocks = self._sorting, self._free + victim.required_blocks
+        for lane in self._lanes.values():
+            lane.hope_again(blocks, sorting.weakness(victim), sorting.interval)
 
     def _all_after(self, bound: Key | None, lane: Lane, split: int) -> bool:
         """Whether all of a lane come after `bound`; under aging that is asked by rank."""
@@ -386,6 +479,5 @@ class Waiting:
             if self._requests[entry[1]].required_blocks <= within:
                 return within
             entry = lane.most_urgent_within(within)
-        if not sorting.policy.ages:
-            lane.hopeless_since = self.changes
+        lane.give_up(sorting.remainder(), self.changes)
         return None

@@ -34,6 +34,7 @@ CONSOLE = re.compile(r"^```console\n", re.MULTILINE)
 NOT_TYPED = {
     "git clone <": "needs the network; what follows it is what CI begins with",
     "nano-vllm:": "needs a checkout of the engine",
+    "tests/engines/vllm.sh": "installs a large engine, from the network",
     "adapter:my_fork.py": "needs an engine of the reader's",
     "python -m pytest tests/conformance": "a part of the suite, typed by the command of the suite",
     "python tests/bench": "measures minutes of processor time",

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from schedproof.search.results import RunResult
+from schedproof.search.results import Moment, RunResult
+from schedproof.telling.batches import blocks_text
 from schedproof.telling.layout import width_of
+from schedproof.telling.messages import tell
 from schedproof.telling.report import tell_story
 from schedproof.telling.story import Story, story_of
 from schedproof.telling.text import story_text
@@ -110,3 +112,15 @@ def test_the_last_action_is_marked_as_guilty(found: Get) -> None:
     steps = story(found, "progress-2", "en").steps
     assert [step.guilty for step in steps] == [False] * 4 + [True]
     assert [step.verb for step in steps] == ["enqueue r1", "step", "step", "enqueue r2", "step"]
+
+
+def test_a_block_that_is_never_handed_out_is_not_lost() -> None:
+    paged = {
+        "free_ids": [2],
+        "references": [1, 0, 0],
+        "running": [],
+        "waiting": [],
+        "reserved": [0],
+    }
+    text = blocks_text(tell("en"), Moment(0, 1, 0, {}, paged))
+    assert text == "[0 reserved]  [1 lost]  [2 free]"

@@ -67,6 +67,11 @@ class Record:
         self.end_step = 0
         self.seconds = 0.0
 
+    def draw(self, step: int, waiting: int, held: int) -> None:
+        """Where both curves are at this step; what stays the same need not be said again."""
+        self.queue.add(step, waiting)
+        self.held.add(step, held)
+
     def served(self, place: int, step: int) -> bool:
         """A request gets a step; whether it had no blocks before."""
         if self.first_service[place] == NEVER:

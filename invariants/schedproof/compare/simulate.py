@@ -70,7 +70,7 @@ class Run:
     def run(self, progress: Progress, last: int | None) -> None:
         """Step until all have come and nobody is left, or until step number `last`."""
         count, record = len(self.workload), self.record
-        told = -TELL_EVERY
+        told, waiting, held, here = -TELL_EVERY, -1, 0, 0
         coming = self.workload.first_step(0)
         while last is None or self.now < last:
             while self.arrived < count and coming <= self.now:
@@ -78,18 +78,19 @@ class Run:
                 coming = self.workload.first_step(self.arrived) if self.arrived < count else 0
             if self.step():
                 record.steps += 1
-                record.queue.add(self.now, self.waiting)
-                record.held.add(self.now, self.held_blocks())
-                self.now += 1
+                here, self.now = self.now, self.now + 1
             elif self.arrived >= count:
                 break
             else:
-                record.queue.add(self.now, self.waiting)
-                record.held.add(self.now, self.held_blocks())
-                self.now = coming if last is None else min(coming, last)
+                here, self.now = self.now, coming if last is None else min(coming, last)
+            if self.waiting != waiting or self.held_blocks() != held:
+                waiting, held = self.waiting, self.held_blocks()
+                record.draw(here, waiting, held)
             if self.done - told >= TELL_EVERY:
                 told = self.done
                 progress({"policy": record.policy, "done": told, "of": count})
+        if waiting >= 0:
+            record.draw(here, waiting, held)
         record.end_step, record.arrived = self.now, self.arrived
         progress({"policy": record.policy, "done": count, "of": count})
 
@@ -127,6 +128,7 @@ class SingleStep(Run):
         setup = workload.setup
         interval = setup.aging_interval
         self._sim = IndexedSchedulerSim(policy, setup.blocks, interval, keep_history=False)
+        self._ledger = self._sim.ledger
 
     def enqueue(self, place: int) -> int | None:
         workload, setup, sim = self.workload, self.workload.setup, self._sim
@@ -158,7 +160,7 @@ class SingleStep(Run):
         return True
 
     def held_blocks(self) -> int:
-        return self.workload.setup.blocks - self._sim.free_kv_blocks
+        return self._ledger.capacity - self._ledger.free
 
 
 class Batches(Run):

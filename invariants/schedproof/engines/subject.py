@@ -102,8 +102,12 @@ class EngineSubject:
         self._over: Raised | None = None
         self._miscount: Miscount | None = None
         self._strayed: Strayed | None = None
+        self._reserved: tuple[int, ...] = ()
         self.calls.action += 1
         self.adapter.start(Setup(config.blocks, *self.limits))
+        if adapter.reserved_blocks:
+            free = set(self.adapter.pool().free_ids)
+            self._reserved = tuple(block for block in range(config.blocks) if block not in free)
         self._seen = self._look()
 
     def fresh(self) -> EngineSubject:
@@ -250,7 +254,7 @@ class EngineSubject:
         references = self._references(rows) if pool.references is None else tuple(pool.references)
         limits = self.limits
         facts = adapter.seats_per_step, adapter.chunked_prefill
-        paged = Paged(*limits, references, free, running, waiting, *facts)
+        paged = Paged(*limits, references, free, running, waiting, *facts, self._reserved)
         capacity = self.config.blocks - adapter.reserved_blocks
         return Observation(0, capacity, len(free), tuple(rows), 0, (), self._flying, paged)
 

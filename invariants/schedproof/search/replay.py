@@ -233,7 +233,7 @@ def _moment(seen: Observation) -> Moment:
     paged = seen.paged
     shown = paged and {
         name: list(getattr(paged, name))
-        for name in ("free_ids", "references", "running", "waiting")
+        for name in ("free_ids", "references", "running", "waiting", "reserved")
     }
     flying = [[[s.request_id, s.start or 0, s.end or 0] for s in f] for f in seen.in_flight]
     return Moment(seen.clock, seen.free, held, _requests(seen), shown, flying)

@@ -211,7 +211,8 @@ class Paged(NamedTuple):
     `references` counts the holders of each block, as the scheduler does; `free_ids` are the
     blocks that it may hand out; `running` and `waiting` are the ids in its two queues, in order.
     `seats_per_step` says that the limit of requests is for one step, and not for all that run,
-    `in_parts` that a prompt may be computed over several steps.
+    `in_parts` that a prompt may be computed over several steps. `reserved` are blocks that nobody
+    is ever given.
     """
 
     block_size: int
@@ -223,6 +224,7 @@ class Paged(NamedTuple):
     waiting: tuple[int, ...]
     seats_per_step: bool = False
     in_parts: bool = False
+    reserved: tuple[int, ...] = ()
 
 
 class Observation(NamedTuple):

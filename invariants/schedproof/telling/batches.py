@@ -125,6 +125,8 @@ def _block(
     told = list(holders)
     if times:
         told.append(say("blocks.free_times", times=times) if times > 1 else say("blocks.free"))
+    if not told and block in paged.get("reserved", ()):
+        return f"[{block} {say('blocks.reserved')}]"
     if not told:
         told.append(say("blocks.lost"))
     if count != len(holders):

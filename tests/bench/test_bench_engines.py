@@ -1,4 +1,4 @@
-"""The measurement of the paged scheduler searches what it says, and finds nothing."""
+"""The measurement of engines' schedulers searches what it says, and finds nothing."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-COMMAND = Path(__file__).with_name("bench_paged.py")
+COMMAND = Path(__file__).with_name("bench_engines.py")
 
 
 @pytest.fixture(scope="module")
 def bench() -> Any:
     """The command as a module, without what it adds to the path."""
     before = list(sys.path)
-    spec = importlib.util.spec_from_file_location("bench_paged", COMMAND)
+    spec = importlib.util.spec_from_file_location("bench_engines", COMMAND)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -28,7 +28,7 @@ def bench() -> Any:
 def test_all_that_is_measured_was_judged(bench: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["--runs", "40", "--repeats", "1"]) == 0
     assert "VIOLATED" not in capsys.readouterr().out
-    speed = bench.measure("fcfs", 40)
+    speed = bench.measure(bench.PagedModel("fcfs"), 40)
     assert speed.claims >= 25
     assert speed.steps > 300
 
