@@ -28,10 +28,11 @@ from __future__ import annotations
 from typing import Any
 
 from schedmodel.event import FINISH, Event
-from schedmodel.indexing import Holders, Sorting, Ticks, Waiting
+from schedmodel.indexing import Holders, Waiting
 from schedmodel.lifecycle import HOLDING, State, Trigger, fire
 from schedmodel.request import RequestState
 from schedmodel.scheduler import DecodeSchedulerSim, Snapshot
+from schedmodel.sorting import Sorting, Ticks
 
 SPARE = 64
 """So many finished requests may stay in the queue of a scheduler without a history."""

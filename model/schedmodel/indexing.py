@@ -1,33 +1,25 @@
 """Requests in order, so that the next one is found without asking all of them.
 
 Rules.
-1. What is stored of a request changes only when the request is served, admitted or
-   preempted: `weakness`, `shelf`, `order`. The clock then says what these come to now.
-2. Under aging the effective priority is (clock + weakness) // interval, weakness being
-   priority * interval less the clock value since which it waits. Of two requests on one
-   shelf, those of equal remainders, the order never changes with the clock; those on shelves
-   from `split` on have passed a multiple of the interval more than the others. Under
-   deadline the requests with a deadline are one shelf and the others another one.
-3. Requests are compared by what the clock adds to one shelf and not to another; what it adds
-   to all alike is left out (`Sorting.key`, `Sorting.rank`).
-4. `Holders` have their blocks and are all admissible. A victim is looked for by size: a
+1. `Holders` have their blocks and are all admissible. A victim is looked for by size: a
    tournament over sizes knows the weakest preemptible holder of at least so many blocks.
-5. `Waiting` are those without blocks, in lanes: by phase and cache hit, those with a deadline
+2. `Waiting` are those without blocks, in lanes: by phase and cache hit, those with a deadline
    under deadline by priority. Who in a lane is admissible, of the highest rank that can be?
    The most urgent one of all tells the largest victim that anybody may hope for. Whoever needs
    more than that and the free blocks is left out, the most urgent one of the rest is asked
    again, and so on: each round leaves a size of the holders behind.
-6. Where nobody in a lane is admissible, that stays so at all clock values of the same remainder
-   by the interval, until somebody comes or blocks change hands: ranks move alike. But not
-   that of the request that is served: it stands beside the victims and is asked apart, and
-   when another one is served it joins them and the remainders it spoils are forgotten.
-7. Requests larger than the pool are in neither: they are never served.
+3. Those of a lane before whom nobody was admissible need not be asked again at clock values of
+   the same remainder by the interval, until somebody comes or blocks change hands: ranks move
+   alike. But not that of the request that is served: it stands beside the victims and is asked
+   apart, and when another one is served it joins them and the remainders it spoils are
+   forgotten.
+4. Requests larger than the pool are in neither: they are never served.
 
 Cost. With n unfinished requests, i the aging interval (1 under the other policies), p the
 number of lanes (at most 4, under deadline 4 and the number of distinct priorities) and h the
 number of distinct sizes held: to find the first holder and to move a request cost
 O(i + log n), to find who waits and is admissible O(p * (h + i) * log n) at worst, of which h
-is the number of rounds and rarely more than 2; by rule 6 it is seldom asked again.
+is the number of rounds and rarely more than 2; by rule 3 it is seldom asked again.
 """
 
 from __future__ import annotations
@@ -36,114 +28,10 @@ from collections.abc import Hashable
 from typing import Any
 
 from schedmodel.choice import Choice
-from schedmodel.policy import Key, Policy
+from schedmodel.policy import Key
 from schedmodel.request import RequestState
 from schedmodel.shelves import Entry, LiveHeap, Shelves, Tournament
-
-RANK = "-effective_priority"
-
-
-class Ticks:
-    """The clock that a scheduler shares with its requests, and whether one was assigned to.
-
-    All are equal: what the clock says is the scheduler's to tell, a request only reads it.
-    """
-
-    __slots__ = ("assigned", "now")
-
-    def __init__(self) -> None:
-        self.now = 0
-        self.assigned = False
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ticks)
-
-    def __hash__(self) -> int:
-        return hash(Ticks)
-
-
-class Sorting:
-    """Where requests stand under a policy, in values that time does not change."""
-
-    def __init__(self, policy: Policy, ticks: Ticks) -> None:
-        self.policy, self._ticks = policy, ticks
-        self.interval = policy.aging_interval if policy.ages else 1
-        self._column = policy.columns.index(RANK) if RANK in policy.columns else None
-
-    def weakness(self, request: Any) -> int:
-        """The lower, the lower is the effective priority, at all times."""
-        if not self.policy.ages:
-            return self.policy.effective_priority(request)
-        weakness: int = request.priority * self.interval - request._since
-        return weakness
-
-    def remainder(self) -> int:
-        """Of the clock by the interval; ranks change when it does."""
-        return self._ticks.now % self.interval
-
-    def shelf(self, request: RequestState) -> int:
-        """Requests of one shelf keep their order."""
-        if self.policy.ages:
-            return self.weakness(request) % self.interval
-        return int(self.has_slack(request))
-
-    def has_slack(self, request: RequestState) -> bool:
-        return self.policy.by_slack and request.deadline_step is not None
-
-    def lane(self, request: RequestState) -> Hashable:
-        """Within a lane and a shelf nobody has a higher rank than those before it."""
-        if self.has_slack(request):
-            return request.priority
-        return request.phase, request.cache_hit
-
-    def order(self, request: RequestState) -> Key:
-        """The key that the request would have at clock 0, had it come as long before that."""
-        ticks = self._ticks
-        now, ticks.now = ticks.now, 0
-        try:
-            return self.policy.key(request, 0)
-        finally:
-            ticks.now = now
-
-    def head(self, request: RequestState) -> Key | None:
-        """What stands before the effective priority in the key, if time does not change it."""
-        if self._column is None or self.policy.by_slack:
-            return None
-        return self.order(request)[: self._column]
-
-    def key_now(self, request: RequestState) -> Key:
-        """What `key` makes of the request's order, in one call of the policy."""
-        policy, now = self.policy, self._ticks.now
-        key = policy.key(request, now)
-        if policy.ages:
-            column = self._column or 0
-            return (*key[:column], key[column] + now // self.interval, *key[column + 1 :])
-        return (key[0] + now, *key[1:]) if policy.by_slack else key
-
-    def split(self) -> int:
-        """The first shelf for which the clock has moved something that others wait for."""
-        return self.interval - self._ticks.now % self.interval if self.policy.ages else 1
-
-    def key(self, order: Key, shelf: int, split: int) -> Key:
-        """The key now, less what the clock adds to all alike."""
-        if self.policy.ages and shelf >= split:
-            column = self._column or 0
-            return (*order[:column], order[column] - 1, *order[column + 1 :])
-        if self.policy.by_slack and not shelf:
-            return (order[0] + self._ticks.now, *order[1:])
-        return order
-
-    def rank_in(self, key: Key) -> int:
-        """The effective priority in such a key, less what the clock adds to all alike."""
-        return 0 if self._column is None else -key[self._column]
-
-    def rank(self, weakness: int) -> int:
-        """The effective priority of that weakness, less what the clock adds to all alike."""
-        return (self._ticks.now % self.interval + weakness) // self.interval
-
-    def least_of(self, rank: int) -> int:
-        """The least weakness that has this rank now."""
-        return rank * self.interval - self._ticks.now % self.interval
+from schedmodel.sorting import Sorting
 
 
 class Victims(Tournament):
@@ -299,36 +187,38 @@ class Holders:
 class Lane:
     """Waiting requests of one lane, by the size of what they need."""
 
-    __slots__ = ("_asked", "_by_weakness", "_found", "_hopeless", "_since", "head", "shelves")
+    __slots__ = ("_asked", "_by_weakness", "_found", "_rest", "_since", "head", "shelves")
 
     def __init__(self, head: Key | None) -> None:
         self.head = head
         """What stands before the effective priority in all keys of the lane, if that is known."""
-        self._hopeless: set[int] = set()
+        self._rest: dict[int, Entry | None] = {}
         self._since = -1
         self.shelves: dict[int, Shelves] = {}
         self._by_weakness = Shelves()
         self._asked = -1
         self._found: Entry | None = None
 
-    def is_hopeless(self, remainder: int, changes: int) -> bool:
-        """Whether nobody was admissible at this remainder, and nothing changed since then."""
-        return self._since == changes and remainder in self._hopeless
+    def rest(self, remainder: int, changes: int) -> Entry | None:
+        """The most urgent one that may be admissible at this remainder; None: nobody may be."""
+        if self._since == changes and remainder in self._rest:
+            return self._rest[remainder]
+        return self.most_urgent()
 
-    def give_up(self, remainder: int, changes: int) -> None:
-        """Nobody is admissible at this remainder until something changes."""
+    def give_up(self, remainder: int, changes: int, rest: Entry | None) -> None:
+        """Nobody who is more urgent is admissible at this remainder until something changes."""
         if self._since != changes:
             self._since = changes
-            self._hopeless.clear()
-        self._hopeless.add(remainder)
+            self._rest.clear()
+        self._rest[remainder] = rest
 
     def hope_again(self, blocks: int, weakness: int, interval: int) -> None:
         """A victim joined; whoever fits into so many blocks may take its place."""
-        first = self.most_urgent_within(blocks) if self._hopeless else None
+        first = self.most_urgent_within(blocks) if self._rest else None
         if first is not None and -first[0] > weakness:
-            self._hopeless = {
-                remainder
-                for remainder in self._hopeless
+            self._rest = {
+                remainder: rest
+                for remainder, rest in self._rest.items()
                 if (remainder - first[0]) // interval <= (remainder + weakness) // interval
             }
 
@@ -430,27 +320,27 @@ class Waiting:
 
     def _first_admissible(self, free: int, bound: Key | None, split: int) -> int | None:
         """The first admissible one that comes before `bound`."""
-        found = None
-        remainder = self._sorting.remainder()
+        found, sorting, beside = None, self._sorting, self._holders.beside
+        remainder = sorting.remainder()
+        blocks = rank_beside = 0
+        if beside is not None:
+            blocks, rank_beside = free + beside.required_blocks, self._holders.rank_beside()
         for lane in self._lanes.values():
-            if self._is_hopeless(lane, free, remainder) or self._all_after(bound, lane, split):
+            if self._all_after(bound, lane, split):
                 continue
-            within = self._admissible_within(lane, free, bound)
+            asked = lane.rest(remainder, self.changes)
+            if beside is not None:
+                fits = lane.most_urgent_within(blocks)
+                if fits is not None and sorting.rank(-fits[0]) > rank_beside:
+                    asked = lane.most_urgent()
+            if asked is None:
+                continue
+            within = self._admissible_within(lane, asked, free, bound)
             if within is not None:
-                first = lane.first_within(within, split, self._sorting)
+                first = lane.first_within(within, split, sorting)
                 if bound is None or first[0] < bound:
                     bound, found = first
         return found
-
-    def _is_hopeless(self, lane: Lane, free: int, remainder: int) -> bool:
-        """Whether it is known that nobody of a lane is admissible now."""
-        if not lane.is_hopeless(remainder, self.changes):
-            return False
-        beside = self._holders.beside
-        if beside is None:
-            return True
-        first = lane.most_urgent_within(free + beside.required_blocks)
-        return first is None or self._sorting.rank(-first[0]) <= self._holders.rank_beside()
 
     def joined(self, victim: RequestState) -> None:
         """A holder that stood beside the victims is one of them again."""
@@ -464,20 +354,22 @@ class Waiting:
             return False
         return lane.first(split, self._sorting)[0] > bound
 
-    def _admissible_within(self, lane: Lane, free: int, bound: Key | None) -> int | None:
-        """The most blocks that the admissible ones of highest rank need at most.
+    def _admissible_within(
+        self, lane: Lane, asked: Entry, free: int, bound: Key | None
+    ) -> int | None:
+        """The most blocks that the admissible ones of highest rank need at most, from `asked` on.
 
         None if nobody is admissible, or all who are come after `bound`.
         """
         sorting = self._sorting
-        entry: Entry | None = lane.most_urgent()
+        entry: Entry | None = asked
         while entry is not None:
             rank = sorting.rank(-entry[0])
             if bound is not None and lane.head is not None and (*lane.head, -rank) > bound:
-                return None
+                break
             within = free + self._holders.most_below(rank)
             if self._requests[entry[1]].required_blocks <= within:
                 return within
             entry = lane.most_urgent_within(within)
-        lane.give_up(sorting.remainder(), self.changes)
+        lane.give_up(sorting.remainder(), self.changes, entry)
         return None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from tests.conformance.test_indexed import Script
+from tests.conformance.test_indexed import Script, nobody_comes
 
 import schedproof
 from schedmodel import KNOWN_POLICIES
@@ -33,3 +33,4 @@ def test_thousands_of_random_scripts_give_equal_events(policy: str) -> None:
     seeds = random.Random(policy)
     for _ in range(400):
         Script(seeds.randrange(10**9), policy).play(400)
+        nobody_comes(seeds.randrange(10**9), policy)

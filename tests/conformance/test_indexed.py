@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import schedproof
-from schedmodel import KNOWN_POLICIES, DecodeSchedulerSim, IllegalAssignment, indexing
+from schedmodel import KNOWN_POLICIES, DecodeSchedulerSim, IllegalAssignment, indexing, sorting
 from schedmodel.indexed import SPARE, IndexedSchedulerSim
 from schedmodel.request import FIELDS
 
@@ -160,6 +160,34 @@ def test_many_requests_at_once_give_equal_events(policy: str) -> None:
     same_states(pair)
 
 
+def nobody_comes(seed: int, policy: str) -> None:
+    """A long stretch of steps among the same requests, so that what is kept is used again."""
+    draw = random.Random(f"nobody comes {policy} {seed}")
+    pair = both(policy, draw.choice([6, 12, 40]), draw.choice([2, 3, 7, 20, 50]))
+    for number in range(14):
+        same_answers(
+            pair,
+            "enqueue",
+            number,
+            draw.randint(1, 30),
+            draw.randint(20, 60),
+            draw.randint(0, 3),
+            draw.random() < 0.3,
+            draw.randint(1, 6),
+            draw.choice([None, draw.randint(1, 900)]),
+            draw.random() < 0.8,
+        )
+    for _ in range(300):
+        same_answers(pair, "step")
+    same_states(pair)
+
+
+@pytest.mark.parametrize("policy", KNOWN_POLICIES)
+def test_equal_events_while_nobody_comes(policy: str) -> None:
+    for seed in range(12):
+        nobody_comes(seed, policy)
+
+
 @settings(derandomize=True, database=None, deadline=None, max_examples=30)
 @given(st.sampled_from(list(KNOWN_POLICIES)), st.data())
 def test_large_parameters_give_equal_events(policy: str, data: st.DataObject) -> None:
@@ -205,10 +233,12 @@ def test_all_ways_through_a_tiny_scope_keep_the_claims(policy: str) -> None:
 @pytest.mark.parametrize(
     ("place", "name", "wrong"),
     [
-        (indexing.Sorting, "split", lambda self: self.interval),
-        (indexing.Sorting, "least_of", lambda self, rank: rank * self.interval),
+        (sorting.Sorting, "split", lambda self: self.interval),
+        (sorting.Sorting, "least_of", lambda self, rank: rank * self.interval),
         (indexing.Victims, "firsts", lambda self, blocks: list(FIRSTS(self, blocks))[:1]),
         (indexing.Lane, "most_urgent_within", lambda self, blocks: None),
+        (indexing.Lane, "hope_again", lambda self, blocks, weakness, interval: None),
+        (indexing.Holders, "rank_beside", lambda self: 10**9),
     ],
 )
 def test_a_fault_in_the_index_is_found(
@@ -221,6 +251,7 @@ def test_a_fault_in_the_index_is_found(
 
 def play_many_scripts() -> None:
     for seed in range(60):
+        nobody_comes(seed, "aging")
         Script(seed, "aging").play(150)
 
 
