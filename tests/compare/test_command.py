@@ -119,7 +119,12 @@ def test_cache_hits_are_named_where_they_are_derived(run: Run) -> None:
         ((*SMALL, "--slo-ttft", "soon"), "2m"),
         ((*SMALL, "--format", "azur"), "Did you mean azure"),
         ((*SMALL, "--policy", "agin"), "aging"),
-        ((*SMALL, "--csv", "/proc/none/x.csv"), "cannot be written"),
+        ((*SMALL, "--blocks", "9" * 9), "to 10000000"),
+        ((*SMALL, "--step-ms", "1e-300"), "larger --step-ms"),
+        ((*SMALL, "--csv", "."), "is a folder"),
+        ((*SMALL, "--csv", "all", "--html", "./all"), "Two files"),
+        ((*SMALL, "--html", str(CODE)), "the trace itself"),
+        ((*SMALL, "--csv", f"{CODE}/all.csv"), "not a folder"),
         ((), "TRACE"),
     ],
 )
@@ -127,6 +132,13 @@ def test_a_mistake_is_told_and_ends_with_two(run: Run, words: tuple[str, ...], t
     said = run(*words)
     assert said.code == 2
     assert text in said.err
+    assert not said.out
+
+
+def test_a_file_that_cannot_be_written_after_all_is_told(run: Run) -> None:
+    said = run(*SMALL, "--csv", "/proc/none/x.csv")
+    assert said.code == 2
+    assert "cannot be written" in said.err
 
 
 def test_without_numpy_it_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

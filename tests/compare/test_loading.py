@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from pathlib import Path
@@ -108,8 +109,23 @@ def test_a_unit_is_not_guessed(write: Write) -> None:
 
 
 def test_another_formats_name_does_not_make_it_fit(write: Write) -> None:
-    with pytest.raises(UsageError, match="arrived_at"):
+    with pytest.raises(UsageError, match=r"TIMESTAMP, ContextTokens.*arrived_at"):
         load(write("t.csv", VIDUR + "1,2,3\n"), "azure")
+
+
+def test_a_compressed_file_is_told_from_a_strange_one(tmp_path: Path) -> None:
+    packed = tmp_path / "t.csv.gz"
+    packed.write_bytes(gzip.compress(VIDUR.encode()))
+    with pytest.raises(UsageError, match="Unpack"):
+        load(str(packed))
+
+
+def test_what_is_no_text_is_not_sent_to_the_terminal(tmp_path: Path) -> None:
+    strange = tmp_path / "t.csv"
+    strange.write_bytes(b"\x1b[2J\x07\xff,a\n")
+    with pytest.raises(UsageError, match="--format") as refused:
+        load(str(strange))
+    assert str(refused.value).isprintable()
 
 
 @pytest.mark.parametrize(
@@ -122,7 +138,11 @@ def test_another_formats_name_does_not_make_it_fit(write: Write) -> None:
         (",1,1", "arrived_at", "missing"),
         ("1,0,1", "num_prefill_tokens", "no_tokens"),
         ("1,1,1.5", "num_decode_tokens", "not_whole"),
-        ("1,1", "-", "cells"),
+        ("1,1", "num_decode_tokens", "missing"),
+        ("1,1,1,7", "4", "cells"),
+        ("1e300,1,1", "arrived_at", "too_large"),
+        (f"1,{10**40},1", "num_prefill_tokens", "too_large"),
+        ("1" * 200_000 + ",1,1", "arrived_at", "missing"),
     ],
 )
 def test_a_bad_row_is_refused_with_its_place_or_counted(
@@ -138,8 +158,14 @@ def test_a_bad_row_is_refused_with_its_place_or_counted(
 
 def test_a_bad_line_of_json_is_refused_with_its_place(write: Write) -> None:
     good = '{"timestamp": 1, "input_length": 1, "output_length": 1, "hash_ids": []}\n'
-    with pytest.raises(UsageError, match="line 2, column -"):
-        load(write("t.jsonl", good + "{oops\n"))
+    for bad, column in (("{oops", "2"), ("[1]", "1"), ("{" * 9, "2"), ('{"a":' * 10**5, "1")):
+        with pytest.raises(UsageError, match=f"line 2, column {column}"):
+            load(write("t.jsonl", good + bad + "\n"))
+    for wrong in ("[[1]]", "7"):
+        with pytest.raises(UsageError, match="line 1, column hash_ids"):
+            load(write("t.jsonl", good.replace("[]", wrong)))
+    with pytest.raises(UsageError, match="line 1, column input_length"):
+        load(write("t.jsonl", good.replace('h": 1', 'h": ' + "9" * 400, 1)))
 
 
 def test_failures_of_burstgpt_are_dropped_only_when_asked() -> None:

@@ -63,11 +63,13 @@ def _compare(
     spoken: str, /, trace: str, drop: bool, as_json: bool, quiet: bool, **said: Any
 ) -> int:
     from schedproof.compare.comparing import compare, to_document
+    from schedproof.compare.files import look_at_places
     from schedproof.compare.loader import load
     from schedproof.compare.options import chosen_policies, parsed, setup_of
     from schedproof.compare.words import told
 
     asked = parsed(said)
+    look_at_places(trace, said["csv"], said["html"])
     loaded = load(trace, asked["format"], drop, asked["rows"])
     with show_progress(spoken, quiet, "compare.progress") as progress:
         found = compare(loaded, setup_of(asked), chosen_policies(asked), progress, asked["until"])

@@ -12,9 +12,11 @@ from schedproof.compare.metrics import Measured, measure, numpy
 from schedproof.compare.simulate import Progress, policies_of, simulate
 from schedproof.compare.verdicts import BASELINE, BLOCKS, Judgement, judge
 from schedproof.compare.workload import Setup, Workload, make_workload
-from schedproof.settings import unknown
+from schedproof.settings import UsageError, unknown
 
 SCHEMA = "schedproof/compare/1"
+MOST_STEPS = 10**15
+"""Of so many steps each can still be told from the next by its time."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,9 @@ def compare(
         if policy not in allowed:
             raise unknown("--policy", policy, allowed)
     workload = make_workload(trace, setup)
+    if workload.arrivals[-1] / setup.step > MOST_STEPS:
+        told = {"span": f"{workload.arrivals[-1]:.3g} s", "step": f"{setup.step:.3g} s"}
+        raise UsageError("usage.trace_too_long", path=trace.path, **told)
     runs = tuple(measure(workload, simulate(workload, p, progress, until)) for p in policies)
     return Comparison(workload, until, runs, tuple(judge(runs, setup.seed)))
 

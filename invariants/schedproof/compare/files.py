@@ -1,14 +1,21 @@
-"""A comparison as CSV, a line for each request and policy."""
+"""A comparison as CSV, a line for each request and policy; and where its files may go.
+
+Rules. Places are looked at before anything runs, so that nobody waits for a result that cannot
+be kept. The trace itself is never written over, and neither is one file by the other.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import os
+from pathlib import Path
 from typing import Any
 
 from schedproof.compare.comparing import Comparison
 from schedproof.compare.record import FINISHED, NO_BLOCKS, NO_TOKENS, WAITING
 from schedproof.compare.workload import NO_DEADLINE
+from schedproof.settings import UsageError
 
 OUTCOMES = {
     FINISHED: "completed",
@@ -53,6 +60,28 @@ def to_csv(found: Comparison) -> str:
                 ]
             )
     return text.getvalue()
+
+
+def look_at_places(trace: str, *places: str | None) -> None:
+    """Raise `UsageError` if one of these files could not be written as far as can be seen now."""
+    taken: list[Path] = []
+    for place in places:
+        if place is None:
+            continue
+        path = Path(place).expanduser()
+        real = path.resolve()
+        if real == Path(trace).resolve():
+            raise UsageError("usage.compare_over_trace", path=place)
+        if real in taken:
+            raise UsageError("usage.compare_twice", path=place)
+        taken.append(real)
+        if path.is_dir():
+            raise UsageError("usage.compare_folder", path=place)
+        folder = next(each for each in real.parents if each.exists())
+        if not folder.is_dir():
+            raise UsageError("usage.report_no_folder", path=str(folder))
+        if not os.access(folder, os.W_OK):
+            raise UsageError("usage.compare_locked", path=place, folder=str(folder))
 
 
 def _number(value: Any) -> str:

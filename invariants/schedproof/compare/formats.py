@@ -20,6 +20,8 @@ from math import isfinite
 from typing import Any
 
 Row = Mapping[str, Any]
+MOST = 10**15
+"""No number of a trace is larger: what is, is a mistake or another unit."""
 
 
 class BadValue(Exception):
@@ -37,12 +39,14 @@ def number(row: Row, column: str) -> float:
         raise BadValue(column, value, "missing")
     try:
         found = float(value) if not isinstance(value, bool) else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = None
     if found is None or not isfinite(found):
         raise BadValue(column, value, "no_number")
     if found < 0:
         raise BadValue(column, value, "negative")
+    if found > MOST:
+        raise BadValue(column, value, "too_large")
     return found
 
 
@@ -71,7 +75,7 @@ def wall_clock(row: Row, column: str) -> float:
     sign = "+00:00" if zone in (None, "Z") else zone if ":" in zone else f"{zone[:3]}:{zone[3:]}"
     try:
         seconds = datetime.fromisoformat(f"{day}T{time}{sign}").astimezone(timezone.utc)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise BadValue(column, text, "no_time") from None
     return seconds.timestamp() + float(fraction or 0)
 
@@ -112,7 +116,7 @@ class Format:
         found: Any = row.get("hash_ids") if self.block_tokens else None
         if found is None:
             return ()
-        if type(found) not in (list,):  # narrowed by no type checker: it may hold anything
+        if type(found) not in (list,) or any(isinstance(each, (list, dict)) for each in found):
             raise BadValue("hash_ids", found, "no_list")
         return tuple(found)
 

@@ -28,6 +28,10 @@ from schedproof.settings import UsageError
 
 REUSED_BLOCKS = 2
 """So many leading blocks seen before make a cache hit; the first one is shared by all rows."""
+MANY = 30
+"""So many letters of a value, and so many columns, are repeated when they are refused."""
+COMPRESSED = ("\x1f\ufffd", "(\ufffd/\ufffd", "PK\x03\x04", "BZh", "\ufffd7zXZ")
+"""How compressed files begin: gzip, Zstandard, ZIP, bzip2, xz."""
 
 
 @dataclass
@@ -75,7 +79,7 @@ def _texts(file: Iterable[bytes], digest: Any) -> Iterator[str]:
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
-            yield "\ufffd"
+            yield line.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def _load(
@@ -86,14 +90,9 @@ def _load(
     digest: Any,
     lines: Iterator[str],
 ) -> Trace:
-    first = next((line for line in lines if line.strip()), None)
-    if first is None:
-        raise UsageError("usage.trace_empty", path=path)
-    names, is_json = _names(path, first)
-    made = FORMATS[format_name] if format_name else recognised(set(names))
-    if made is None or not {*made.columns} <= set(names):
-        raise UsageError("usage.trace_format", path=path, got=", ".join(names), allowed=[*FORMATS])
+    made, names, first = _heading(path, format_name, lines)
     trace = Trace(path, made)
+    is_json = made.lines == "jsonl"
     parsed = _json_rows(chain([first], lines)) if is_json else _csv_rows(names, lines)
     seen: set[Any] = set()
     for line, row in parsed:
@@ -115,15 +114,34 @@ def _load(
     return trace
 
 
-def _names(path: str, first: str) -> tuple[list[str], bool]:
-    """The names of the columns, and whether the lines are JSON."""
+def _heading(
+    path: str, format_name: str | None, lines: Iterator[str]
+) -> tuple[Format, list[str], str]:
+    """The format, the names of the columns, and the first line."""
+    first = next((line for line in lines if line.strip()), None)
+    if first is None:
+        raise UsageError("usage.trace_empty", path=path)
+    if first.startswith(COMPRESSED):
+        raise UsageError("usage.trace_compressed", path=path)
+    names = _names(path, first)
+    got = ", ".join(map(_short, names[:MANY]))
+    made = FORMATS[format_name] if format_name else recognised(set(names))
+    if made is None:
+        raise UsageError("usage.trace_format", path=path, got=got, allowed=[*FORMATS])
+    if not {*made.columns} <= set(names):
+        needed = {"format": made.name, "needed": ", ".join(made.columns)}
+        raise UsageError("usage.trace_columns", path=path, got=got, **needed)
+    return made, names, first
+
+
+def _names(path: str, first: str) -> list[str]:
+    """The names of the columns, or those in the first line of JSON."""
     if not first.lstrip().startswith("{"):
-        return [name.strip() for name in next(csv.reader([first]))], False
+        return [name.strip() for name in _cells(first) or [first]]
     try:
-        return list(json.loads(first)), True
-    except ValueError:
-        bad = BadValue("-", first[:60], "no_json")
-        raise _bad_row(path, 1, bad) from None
+        return list(json.loads(first))
+    except (ValueError, RecursionError) as error:
+        raise _bad_row(path, 1, _no_json(first, error)) from None
 
 
 def _json_rows(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
@@ -132,20 +150,36 @@ def _json_rows(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError:
-            row = None
-        yield number, row if isinstance(row, dict) else BadValue("-", line[:60], "no_json")
+        except (ValueError, RecursionError) as error:
+            yield number, _no_json(line, error)
+        else:
+            yield number, row if isinstance(row, dict) else _no_json(line, None)
+
+
+def _no_json(line: str, error: Exception | None) -> BadValue:
+    """A line that is no JSON object, and at which letter that shows."""
+    letter = error.colno if isinstance(error, json.JSONDecodeError) else 1
+    return BadValue(str(letter), line, "no_json")
 
 
 def _csv_rows(names: list[str], lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(lines, start=2):
         if not line.strip():
             continue
-        cells = [cell.strip() for cell in next(csv.reader([line]))]
-        if len(cells) != len(names):
-            yield number, BadValue("-", line[:60], "cells")
+        cells = [cell.strip() for cell in _cells(line)]
+        if len(cells) > len(names):
+            yield number, BadValue(str(len(names) + 1), cells[len(names)], "cells")
+        elif len(cells) < len(names):
+            yield number, BadValue(names[len(cells)], None, "missing")
         else:
             yield number, dict(zip(names, cells, strict=True))
+
+
+def _cells(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line]))
+    except csv.Error:  # longer than any cell of a trace
+        return []
 
 
 def _keep(trace: Trace, row: Any, seen: set[Any]) -> None:
@@ -163,8 +197,14 @@ def _keep(trace: Trace, row: Any, seen: set[Any]) -> None:
 
 
 def _bad_row(path: str, line: int, bad: BadValue) -> UsageError:
-    values = {"path": path, "line": line, "column": bad.column, "value": repr(bad.value)[:80]}
+    told = "" if bad.value is None else _short(str(bad.value))
+    values = {"path": path, "line": line, "column": bad.column, "value": repr(told)}
     return UsageError(f"usage.trace_row.{bad.reason}", **values)
+
+
+def _short(text: str) -> str:
+    shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in text[: 2 * MANY])
+    return shown if len(text) <= 2 * MANY else shown + "…"
 
 
 def _put_in_order(trace: Trace) -> None:

@@ -18,6 +18,8 @@ from schedproof.settings import Option, UsageError, _duration, _names, _one_of, 
 
 USUAL = Setup()
 BASELINE = "fcfs"
+MOST = 10_000_000
+"""Batches keep a list of all blocks, aging a shelf for each remainder of its interval."""
 
 
 def _positive(name: str, value: Any) -> float:
@@ -33,10 +35,10 @@ def _positive(name: str, value: Any) -> float:
 OPTIONS: dict[str, Option] = {
     "policy": Option(_names, ()),
     "batch": Option(_whole(1, 4096), USUAL.batch),
-    "blocks": Option(_whole(1), USUAL.blocks),
-    "block_size": Option(_whole(1), USUAL.block_size),
+    "blocks": Option(_whole(1, MOST), USUAL.blocks),
+    "block_size": Option(_whole(1, MOST), USUAL.block_size),
     "token_budget": Option(_whole(1), USUAL.token_budget),
-    "aging_interval": Option(_whole(1), USUAL.aging_interval),
+    "aging_interval": Option(_whole(1, MOST), USUAL.aging_interval),
     "time_factor": Option(_positive, USUAL.time_factor),
     "step_ms": Option(_positive, 1000 * USUAL.step),
     "slo_ttft": Option(_duration, USUAL.slo_ttft),

@@ -6,7 +6,7 @@ from typing import Any
 
 from schedproof.compare.comparing import Comparison, engine
 from schedproof.compare.metrics import PERCENTILES
-from schedproof.compare.verdicts import Difference, Judgement
+from schedproof.compare.verdicts import BASELINE, Difference, Judgement
 from schedproof.telling.layout import table, wrap
 from schedproof.telling.messages import Say, join, tell
 
@@ -95,6 +95,8 @@ def cells(found: Comparison, say: Say) -> list[list[str]]:
 def judged(judgement: Judgement, found: Comparison, say: Say) -> str:
     """The word for a policy, and why."""
     word = say(f"compare.word.{judgement.word}")
+    if judgement.word == BASELINE:
+        return say("compare.judged.baseline", policy=judgement.policy, word=word)
     baseline = found.runs[0].policy
     by_metric = {difference.metric: difference for difference in judgement.differences}
     reasons = [
