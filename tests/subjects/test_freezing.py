@@ -153,10 +153,11 @@ def test_what_cannot_be_copied_stands_for_itself() -> None:
     assert frozen([thing]) != frozen([generator()])
 
 
-def test_what_leads_back_to_its_holder_is_told_by_its_place() -> None:
+def test_what_is_told_elsewhere_stands_for_its_name() -> None:
     one, other = Plain(), Record(1)
-    assert frozen(one, one) == frozen(other, other) == ("around", 0)
-    assert frozen([other], one, other) == ("list", ("around", 1))
+    known = {id(one): "one", id(other): 2}
+    assert frozen(one, known) == ("known", "one")
+    assert frozen([other], known) == ("list", ("known", 2))
 
 
 def test_what_is_nested_too_deep_stands_for_its_text_or_itself() -> None:

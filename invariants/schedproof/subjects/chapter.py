@@ -29,7 +29,7 @@ from schedproof.subjects.contract import (
     PolicyRefused,
     SubjectError,
 )
-from schedproof.subjects.freezing import can_be_hashed, frozen, stored
+from schedproof.subjects.freezing import NOBODY, Names, can_be_hashed, frozen, stored
 from schedproof.subjects.observation import (
     EVENT_KEYS,
     MISSING,
@@ -44,6 +44,7 @@ from schedproof.subjects.reading import (
     elsewhere,
     has_advanced,
     names_and_values,
+    names_of,
     new_row,
     number,
     text_of,
@@ -124,6 +125,7 @@ class ChapterSubject:
             collection(scheduler, name)
         self.scheduler = scheduler
         self._rows: tuple[Row, ...] = ()
+        self._shown: Names = NOBODY
         self._accepted: dict[int, Any] = {}
         self._arrived: dict[Any, int] = {}
         self._last_event: Any = None
@@ -259,8 +261,10 @@ class ChapterSubject:
     def _read_rows(self, queue: list[Any]) -> tuple[Row, ...]:
         before = {row.request_id: row for row in self._rows}
         rows: list[Row] = []
-        for request in queue + self._gone(queue):
-            names, raw = names_and_values(request, self.scheduler, self.left_out)
+        requests = queue + self._gone(queue)
+        self._shown = names_of(self.scheduler, requests)
+        for request in requests:
+            names, raw = names_and_values(request, self._shown, self.left_out)
             request_id = attribute(request, "request_id")
             previous = before.get(request_id)
             same = previous is not None and previous.raw == raw and previous.names == names
@@ -306,7 +310,7 @@ class ChapterSubject:
         if type(self.scheduler) is DecodeSchedulerSim:
             return ()
         return tuple(
-            (name, frozen(value, self.scheduler))
+            (name, frozen(value, self._shown))
             for name, value in stored(self.scheduler).items()
             if name not in ATTRIBUTES and name not in self.left_out
         )

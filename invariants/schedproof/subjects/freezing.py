@@ -13,47 +13,53 @@ Rules.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cache
 from threading import Lock, RLock
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, Final
 
 ATOMS = (int, str, float, bool, type(None), bytes)
 LOCKS: Final = (type(Lock()), type(RLock()))
+Names = Mapping[int, Hashable]
+NOBODY: Names = MappingProxyType({})
 _AS_THEY_ARE = (*ATOMS, type, BuiltinFunctionType, ModuleType)
 
 
-def frozen(value: Any, *holders: Any) -> Any:
+def frozen(value: Any, known: Names = NOBODY) -> Any:
     """A hashable stand-in that is equal exactly when the values look equal.
 
-    `holders` are the objects in which it was found: where it leads back to one of them, its place
-    among them stands for it.
+    `known` names objects that are told elsewhere, by their `id`: where it leads to one of them,
+    the name stands for it.
     """
     if isinstance(value, ATOMS):
         return value
     try:
-        return _frozen(value, tuple(map(id, holders)))
+        return _frozen(value, known, ())
     except RecursionError:
         return _itself(value)
 
 
-def _frozen(value: Any, around: tuple[int, ...]) -> Any:
+def _frozen(value: Any, known: Names, around: tuple[int, ...]) -> Any:
     """`around` are the objects in which this one was found, outermost first."""
     if isinstance(value, _AS_THEY_ARE):
         return value
-    if id(value) in around:
-        return ("around", around.index(id(value)))
-    around = (*around, id(value))
+    number = id(value)
+    if number in known or number in around:
+        return ("known", known[number]) if number in known else ("around", around.index(number))
+    around = (*around, number)
     kind = value.__class__
     if issubclass(kind, dict):
-        return ("dict", *((_frozen(k, around), _frozen(v, around)) for k, v in value.items()))
+        return (
+            "dict",
+            *((_frozen(k, known, around), _frozen(v, known, around)) for k, v in value.items()),
+        )
     if issubclass(kind, (list, tuple)):
-        return (kind.__name__, *(_frozen(item, around) for item in value))
+        return (kind.__name__, *(_frozen(item, known, around) for item in value))
     if issubclass(kind, (set, frozenset)):
-        return ("set", frozenset(_frozen(item, around) for item in value))
+        return ("set", frozenset(_frozen(item, known, around) for item in value))
     if issubclass(kind, (FunctionType, MethodType)):
-        return _of_code(value, around)
+        return _of_code(value, known, around)
     if issubclass(kind, LOCKS):
         return (kind, repr(value).split()[0])  # "<locked" or "<unlocked"
     if kind.__eq__ is not object.__eq__ and can_be_hashed(value):
@@ -62,13 +68,17 @@ def _frozen(value: Any, around: tuple[int, ...]) -> Any:
         parts = list(_parts(value))
     except Exception:  # whatever a stranger's object raises when it is to be copied
         return _itself(value)
-    return (kind, *(_frozen(part, around) for part in parts))
+    return (kind, *(_frozen(part, known, around) for part in parts))
 
 
-def _of_code(value: Any, around: tuple[int, ...]) -> Any:
+def _of_code(value: Any, known: Names, around: tuple[int, ...]) -> Any:
     """A function, or a method with whose it is."""
     if isinstance(value, MethodType):
-        return ("method", _frozen(value.__func__, around), _frozen(value.__self__, around))
+        return (
+            "method",
+            _frozen(value.__func__, known, around),
+            _frozen(value.__self__, known, around),
+        )
     return ("function", value.__code__, *_closed_over(value))
 
 

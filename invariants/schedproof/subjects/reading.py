@@ -3,12 +3,13 @@
 Rules.
 1. What the contract asks for and is missing, or is of another kind, is a `SubjectError` that says
    what was got.
-2. A request's values are frozen as they are read, a scheduler or itself among them by its place.
+2. A request's values are frozen as they are read; a scheduler or a request among them is told by
+   its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable, Iterable
 from functools import cache
 from numbers import Number
 from operator import attrgetter
@@ -17,7 +18,7 @@ from typing import Any
 from schedmodel.lifecycle import State
 from schedmodel.request import FIELDS, RequestState, state_of
 from schedproof.subjects.contract import SubjectError
-from schedproof.subjects.freezing import ATOMS, frozen, stored
+from schedproof.subjects.freezing import ATOMS, Names, frozen, stored
 from schedproof.subjects.observation import Row, make_row
 
 _NO_NUMBERS = ("phase", "cache_hit", "admitted", "preemptible", "status")
@@ -32,16 +33,25 @@ read_ours = attrgetter(*OUR_NAMES)
 
 
 def names_and_values(
-    request: Any, holder: Any, left_out: frozenset[str] = frozenset()
+    request: Any, known: Names, left_out: frozenset[str] = frozenset()
 ) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    """The names and the frozen values of what a request of this scheduler stores."""
+    """The names and the frozen values of what a request stores; `known` as for `frozen`."""
     if type(request) is RequestState:
         return OUR_NAMES, read_ours(request)
     values = stored(request)
     if left_out:
         values = {name: value for name, value in values.items() if name not in left_out}
-    raw = [v if isinstance(v, ATOMS) else frozen(v, holder, request) for v in values.values()]
+    raw = [v if isinstance(v, ATOMS) else frozen(v, known) for v in values.values()]
     return tuple(values), tuple(raw)
+
+
+def names_of(scheduler: Any, requests: Iterable[Any]) -> Names:
+    """A name for each object that a state tells of: the scheduler, and requests by their ids."""
+    names: dict[int, Hashable] = {id(scheduler): "scheduler"}
+    for place, request in enumerate(requests):
+        number = getattr(request, "request_id", None)
+        names[id(request)] = number if isinstance(number, ATOMS) else ("place", place)
+    return names
 
 
 @cache
