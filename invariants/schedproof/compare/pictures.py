@@ -1,10 +1,9 @@
 """A comparison as one page with pictures; it needs nothing beside itself, and no script.
 
 Rules.
-1. A picture has the same axes for all policies, a line for each, and the policy's name and
-   mark in the legend: colour is never the only sign.
-2. Shares are of the completed requests, and their number stands beside them. Times are on a
-   logarithmic axis: waits differ by thousands.
+1. First what may be said of each policy, then the table, then the pictures, then who starved;
+   what is real and what is made up stands at the top in one sentence and below in full.
+2. A policy has its name and its mark in the legend: colour is never the only sign.
 3. Everything is told in both languages; the reader chooses.
 """
 
@@ -13,16 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from importlib.resources import files
-from math import ceil, floor, log10
 from typing import Any
 
 from schedmodel import __version__
 from schedproof.compare.comparing import Comparison
+from schedproof.compare.drawing import held, queue, shares, stroke
 from schedproof.compare.metrics import Measured, numpy
+from schedproof.compare.verdicts import Judgement
 from schedproof.compare.words import (
     cautions,
     cells,
-    judged,
+    reasons,
     seconds,
     setting,
     spread_rows,
@@ -31,14 +31,8 @@ from schedproof.page.html import TAGS, Html, both, element, joined
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.messages import Say, tell
 
-INKS = ("#4269d0", "#d9600f", "#2a9155", "#a04fc4", "#b0324f")
-DASHES = ("", "7 3", "2 3", "9 3 2 3", "14 4")
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 240, 58, 34, 10
-POINTS = 200
 WORST = 8
 NATIVE = {"en": "English", "zh": "中文"}
-
-Point = tuple[float, float]
 
 
 def page(found: Comparison, language: str) -> str:
@@ -76,34 +70,57 @@ def _choice(language: str, chosen: bool) -> Html:
 
 
 def _main(found: Comparison) -> list[Html]:
-    says = ("legend", "wait", "ttft", "queue", "blocks", "starved")
-    title: dict[str, Html] = {
-        name: element("h2", both(partial(_title, name=name))) for name in says
-    }
-    curves = [("wait", "queue_wait"), ("ttft", "ttft")]
-    overtime = [("queue", "queue"), ("blocks", "held")]
     return [
         element("h1", _name(found)),
-        *(element("p", both(partial(_of, judged, each, found))) for each in found.judgements),
+        element("p", both(lambda say: say("compare.page.note")), class_="note"),
+        element("ul", *(_verdict(found, number) for number in range(len(found.runs)))),
         _table(found),
-        title["legend"],
+        _title("wait"),
         _legend(found),
-        *(joined(title[name], _shares(found, of), _spread(found, of)) for name, of in curves),
-        *(joined(title[name], _over_time(found, of)) for name, of in overtime),
-        title["starved"],
+        shares(found, "queue_wait"),
+        _spread(found, "queue_wait"),
+        _title("ttft"),
+        _legend(found),
+        shares(found, "ttft"),
+        _spread(found, "ttft"),
+        _title("queue"),
+        _legend(found),
+        queue(found),
+        _title("blocks"),
+        held(found),
+        _title("starved"),
         *(_worst(found, run) for run in found.runs),
         element("h2", both(lambda say: say("compare.page.setting"))),
-        element("ul", *_list(found)),
+        element("ul", *_list(found), class_="setting"),
     ]
 
 
-def _title(say: Say, name: str) -> str:
-    return say(f"compare.page.{name}")
+TITLES = {"wait": "queue_wait", "ttft": "ttft", "queue": "queue", "blocks": "held", "starved": ""}
+"""Titles, and the picture that each one is the name of."""
 
 
-def _of(tells: Any, one: Any, found: Comparison, say: Say) -> str:
-    text: str = tells(one, found, say)
-    return text
+def _title(name: str) -> Html:
+    text = both(lambda say: say(f"compare.page.{name}"))
+    return element("h2", text, id=f"title-{TITLES[name] or name}")
+
+
+def _verdict(found: Comparison, number: int) -> Html:
+    """One policy: its mark, its name, the word, and the reasons."""
+    judgement = found.judgements[number]
+    word = both(lambda say: say(f"compare.word.{judgement.word}"))
+    why = both(lambda say: _reasons(judgement, found, say))
+    return element(
+        "li",
+        _mark(number),
+        element("strong", judgement.policy),
+        element("span", word, class_=f"word {judgement.word}"),
+        why,
+        class_="verdict",
+    )
+
+
+def _reasons(judgement: Judgement, found: Comparison, say: Say) -> Html:
+    return element("ul", *(element("li", reason) for reason in reasons(judgement, found, say)))
 
 
 def _list(found: Comparison) -> list[Html]:
@@ -124,7 +141,7 @@ def _table(found: Comparison) -> Html:
         heading, *rows = cells(found, say)
         return element("table", _row("th", heading), *(_row("td", row) for row in rows))
 
-    return element("div", both(told), class_="wide")
+    return element("div", both(told), class_="wide said")
 
 
 def _row(tag: str, row: Sequence[str]) -> Html:
@@ -132,90 +149,26 @@ def _row(tag: str, row: Sequence[str]) -> Html:
 
 
 def _spread(found: Comparison, name: str) -> Html:
-    heading = ["", "N", "mean", "P50", "P95", "P99"]
-    rows = (_row("td", row) for row in spread_rows(found, name))
-    return element("table", _row("th", heading), *rows)
+    def told(say: Say) -> Html:
+        mean = say("compare.page.column.mean")
+        heading = [say("compare.column.policy"), "N", mean, "P50", "P95", "P99"]
+        rows = (_row("td", row) for row in spread_rows(found, name))
+        return element("table", _row("th", heading), *rows)
+
+    return element("div", both(told), class_="wide")
+
+
+def _mark(number: int) -> Html:
+    line = element("line", x1=0, y1=6, x2=44, y2=6, **stroke(number))
+    return element("svg", line, width=44, height=12, aria_hidden="true")
 
 
 def _legend(found: Comparison) -> Html:
-    marks: list[Html] = []
-    for number, run in enumerate(found.runs):
-        line = element("line", x1=0, y1=6, x2=44, y2=6, **_stroke(number))
-        picture = element("svg", line, width=44, height=12, aria_hidden="true")
-        marks.append(element("span", picture, " ", run.policy, class_="mark"))
-    return element("p", *marks)
-
-
-def _stroke(number: int) -> dict[str, object]:
-    ink, dash = INKS[number % len(INKS)], DASHES[number % len(DASHES)]
-    return {"stroke": ink, "stroke_width": 2, "stroke_dasharray": dash or None}
-
-
-# -- pictures ---------------------------------------------------------------
-
-
-def _shares(found: Comparison, name: str) -> Html:
-    """For each policy the share of completed requests that took at most so long."""
-    np = numpy()
-    lines: list[list[Point]] = []
-    for run in found.runs:
-        values = np.sort(getattr(run, name)[run.completed])
-        places = np.unique(np.linspace(0, max(values.size - 1, 0), POINTS).astype(int))
-        chosen = [(float(values[p]), (int(p) + 1) / values.size) for p in places if values.size]
-        lines.append(chosen)
-    least = max(1e-3, found.workload.setup.step)
-    most = max((x for line in lines for x, _ in line), default=1.0)
-    low, high = floor(log10(least)), max(ceil(log10(max(most, least))), floor(log10(least)) + 1)
-    scaled = [[((log10(max(x, least)) - low) / (high - low), y) for x, y in line] for line in lines]
-    ticks = [((power - low) / (high - low), seconds(10.0**power)) for power in range(low, high + 1)]
-    sides = [(part / 4, f"{25 * part} %") for part in range(5)]
-    return _picture(scaled, ticks, sides)
-
-
-def _over_time(found: Comparison, name: str) -> Html:
-    """The most of a quantity in each slice of the run."""
-    step = found.workload.setup.step
-    curves = [getattr(run.record, name) for run in found.runs]
-    end = max(len(curve.most) * curve.steps_each * step for curve in curves) or 1.0
-    top = max((max(curve.most, default=0) for curve in curves), default=0) or 1
-    lines = [
-        [
-            (place * curve.steps_each * step / end, value / top)
-            for place, value in enumerate(curve.most)
-        ]
-        for curve in curves
+    marks = [
+        element("span", _mark(number), " ", run.policy, class_="mark")
+        for number, run in enumerate(found.runs)
     ]
-    ticks = [(part / 4, seconds(end * part / 4)) for part in range(5)]
-    sides = [(part / 4, f"{top * part / 4:,.0f}") for part in range(5)]
-    return _picture(lines, ticks, sides)
-
-
-def _picture(
-    lines: Sequence[Sequence[Point]],
-    ticks: Sequence[tuple[float, str]],
-    sides: Sequence[tuple[float, str]],
-) -> Html:
-    """Lines in the unit square, with what stands at its edges."""
-    marks: list[Html] = []
-    for x, text in ticks:
-        marks.append(element("text", text, x=_x(x), y=HEIGHT - 12, text_anchor="middle"))
-        marks.append(element("line", x1=_x(x), x2=_x(x), y1=_y(0), y2=_y(1), class_="grid"))
-    for y, text in sides:
-        marks.append(element("text", text, x=LEFT - 6, y=_y(y) + 4, text_anchor="end"))
-        marks.append(element("line", x1=_x(0), x2=_x(1), y1=_y(y), y2=_y(y), class_="grid"))
-    for number, line in enumerate(lines):
-        points = " ".join(f"{_x(x)},{_y(y)}" for x, y in line)
-        marks.append(element("polyline", points=points, fill="none", **_stroke(number)))
-    box = f"0 0 {WIDTH} {HEIGHT}"
-    return element("svg", *marks, viewBox=box, role="img", class_="picture")
-
-
-def _x(share: float) -> float:
-    return round(LEFT + share * (WIDTH - LEFT - 24), 1)
-
-
-def _y(share: float) -> float:
-    return round(TOP + (1 - share) * (HEIGHT - TOP - BOTTOM), 1)
+    return element("p", *marks, class_="legend")
 
 
 # -- who starved ------------------------------------------------------------
@@ -233,7 +186,7 @@ def _worst(found: Comparison, run: Measured) -> Html:
         "div",
         element("p", both(lambda say: say("compare.page.some", policy=run.policy, count=count))),
         both(lambda say: _worst_table(found, run, order, say)),
-        class_="wide",
+        class_="wide said",
     )
 
 

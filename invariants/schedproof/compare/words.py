@@ -97,14 +97,20 @@ def judged(judgement: Judgement, found: Comparison, say: Say) -> str:
     word = say(f"compare.word.{judgement.word}")
     if judgement.word == BASELINE:
         return say("compare.judged.baseline", policy=judgement.policy, word=word)
+    why = join(say, "semicolon", reasons(judgement, found, say))
     baseline = found.runs[0].policy
+    return say("compare.judged", policy=judgement.policy, word=word, why=why, baseline=baseline)
+
+
+def reasons(judgement: Judgement, found: Comparison, say: Say) -> list[str]:
+    """Why a policy got its word, one by one."""
+    if judgement.word == BASELINE:
+        return [say("compare.reason.baseline")]
     by_metric = {difference.metric: difference for difference in judgement.differences}
-    reasons = [
+    return [
         _reason(kind, by_metric.get(metric), judgement, found, say)
         for kind, metric in judgement.reasons
     ]
-    why = join(say, "semicolon", reasons)
-    return say("compare.judged", policy=judgement.policy, word=word, why=why, baseline=baseline)
 
 
 def _reason(
