@@ -17,7 +17,7 @@ from tests.compare.conftest import BURST, CODE, MOONCAKE
 
 from schedmodel import KNOWN_POLICIES
 from schedproof.cli.main import run as run_command
-from schedproof.compare import verdicts
+from schedproof.compare import comparing, verdicts
 from schedproof.compare.files import HEADING
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.layout import width_of
@@ -147,3 +147,16 @@ def test_without_numpy_it_says_what_to_install(run: Run, monkeypatch: pytest.Mon
     said = run(*SMALL)
     assert said.code == 2
     assert "schedproof[compare]" in said.err
+
+
+def test_an_interrupted_comparison_leaves_nothing_behind(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_values: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(comparing, "simulate", interrupted)
+    said = run(*SMALL, "--csv", "all.csv", "--html", "all.html")
+    assert (said.code, said.out) == (130, "")
+    assert "nothing was written" in said.err
+    assert not list(Path.cwd().iterdir())

@@ -18,6 +18,7 @@ from schedmodel.policy import KNOWN_POLICIES
 from schedproof.cli.help import TranslatedCommand, option
 from schedproof.cli.output import complain, put, width
 from schedproof.cli.progress import show_progress
+from schedproof.search.results import INTERRUPTED
 from schedproof.settings import UsageError
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.messages import tell
@@ -70,9 +71,14 @@ def _compare(
 
     asked = parsed(said)
     look_at_places(trace, said["csv"], said["html"])
-    loaded = load(trace, asked["format"], drop, asked["rows"])
-    with show_progress(spoken, quiet, "compare.progress") as progress:
-        found = compare(loaded, setup_of(asked), chosen_policies(asked), progress, asked["until"])
+    try:
+        loaded = load(trace, asked["format"], drop, asked["rows"])
+        policies, setup = chosen_policies(asked), setup_of(asked)
+        with show_progress(spoken, quiet, "compare.progress") as progress:
+            found = compare(loaded, setup, policies, progress, asked["until"])
+    except KeyboardInterrupt:
+        complain(tell(spoken)("compare.stopped"))
+        return INTERRUPTED
     if as_json:
         put(json.dumps(to_document(found), indent=2, ensure_ascii=False))
     else:
