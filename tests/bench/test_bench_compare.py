@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 from tests.bench import bench_compare
 from tests.compare.conftest import AZURE

@@ -1,6 +1,6 @@
 """Our policies inside a real engine: continuous batching in transformers, on a CPU.
 
-    python -m venv FOLDER && FOLDER/bin/pip install torch "transformers>=5.24" accelerate
+    python -m venv FOLDER && FOLDER/bin/pip install '.[transformers]'
     FOLDER/bin/python tests/compare/in_an_engine.py
 
 Rules.
@@ -25,9 +25,18 @@ import sys
 import time
 from typing import Any
 
-torch: Any = importlib.import_module("torch")
-transformers: Any = importlib.import_module("transformers")
-library: Any = importlib.import_module("transformers.generation.continuous_batching.scheduler")
+
+def needed(name: str) -> Any:
+    """A module of the engine; ends the command and says what to install where there is none."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        sys.exit(f"{error}. This needs the engine. Type: pip install 'schedproof[transformers]'")
+
+
+torch = needed("torch")
+transformers = needed("transformers")
+library = needed("transformers.generation.continuous_batching.scheduler")
 
 REQUESTS, PAGE, MEMORY = 24, 4, (16, 64)
 PRIORITY: dict[str, int] = {}

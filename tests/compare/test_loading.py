@@ -156,6 +156,19 @@ def test_a_bad_row_is_refused_with_its_place_or_counted(
     assert (trace.rows_read, len(trace), trace.dropped) == (3, 2, {reason: 1})
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("\n\n" + VIDUR + "\n\n1,2\n", 6),
+        ("\n" + VIDUR + "1,2", 3),
+        ('\n\n{"timestamp": 1, "input_length": 1, "output_length": "x", "chat_id": 1}', 3),
+    ],
+)
+def test_empty_lines_are_counted_where_a_row_is_named(write: Write, text: str, line: int) -> None:
+    with pytest.raises(UsageError, match=f"line {line},"):
+        load(write("t", text))
+
+
 def test_a_bad_line_of_json_is_refused_with_its_place(write: Write) -> None:
     good = '{"timestamp": 1, "input_length": 1, "output_length": 1, "hash_ids": []}\n'
     for bad, column in (("{oops", "2"), ("[1]", "1"), ("{" * 9, "2"), ('{"a":' * 10**5, "1")):

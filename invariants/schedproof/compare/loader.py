@@ -19,7 +19,7 @@ import json
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -90,10 +90,11 @@ def _load(
     digest: Any,
     lines: Iterator[str],
 ) -> Trace:
-    made, names, first = _heading(path, format_name, lines)
+    made, names, first, place = _heading(path, format_name, lines)
     trace = Trace(path, made)
     is_json = made.lines == "jsonl"
-    parsed = _json_rows(chain([first], lines)) if is_json else _csv_rows(names, lines)
+    numbered = enumerate(chain([first], lines), start=place)
+    parsed = _json_rows(numbered) if is_json else _csv_rows(names, islice(numbered, 1, None))
     seen: set[Any] = set()
     for line, row in parsed:
         if rows is not None and len(trace) >= rows:
@@ -116,14 +117,15 @@ def _load(
 
 def _heading(
     path: str, format_name: str | None, lines: Iterator[str]
-) -> tuple[Format, list[str], str]:
-    """The format, the names of the columns, and the first line."""
-    first = next((line for line in lines if line.strip()), None)
-    if first is None:
+) -> tuple[Format, list[str], str, int]:
+    """The format, the names of the columns, the first line that is not empty and its number."""
+    filled = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    place, first = next(filled, (0, ""))
+    if not first:
         raise UsageError("usage.trace_empty", path=path)
     if first.startswith(COMPRESSED):
         raise UsageError("usage.trace_compressed", path=path)
-    names = _names(path, first)
+    names = _names(path, first, place)
     got = ", ".join(map(_short, names[:MANY]))
     made = FORMATS[format_name] if format_name else recognised(set(names))
     if made is None:
@@ -131,21 +133,21 @@ def _heading(
     if not {*made.columns} <= set(names):
         needed = {"format": made.name, "needed": ", ".join(made.columns)}
         raise UsageError("usage.trace_columns", path=path, got=got, **needed)
-    return made, names, first
+    return made, names, first, place
 
 
-def _names(path: str, first: str) -> list[str]:
+def _names(path: str, first: str, place: int) -> list[str]:
     """The names of the columns, or those in the first line of JSON."""
     if not first.lstrip().startswith("{"):
         return [name.strip() for name in _cells(first) or [first]]
     try:
         return list(json.loads(first))
     except (ValueError, RecursionError) as error:
-        raise _bad_row(path, 1, _no_json(first, error)) from None
+        raise _bad_row(path, place, _no_json(first, error)) from None
 
 
-def _json_rows(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(lines, start=1):
+def _json_rows(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, Any]]:
+    for number, line in lines:
         if not line.strip():
             continue
         try:
@@ -162,8 +164,8 @@ def _no_json(line: str, error: Exception | None) -> BadValue:
     return BadValue(str(letter), line, "no_json")
 
 
-def _csv_rows(names: list[str], lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(lines, start=2):
+def _csv_rows(names: list[str], lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, Any]]:
+    for number, line in lines:
         if not line.strip():
             continue
         cells = [cell.strip() for cell in _cells(line)]
