@@ -34,9 +34,9 @@ def needed(name: str) -> Any:
         sys.exit(f"{error}. This needs the engine. Type: pip install 'schedproof[transformers]'")
 
 
-torch = needed("torch")
-transformers = needed("transformers")
-library = needed("transformers.generation.continuous_batching.scheduler")
+torch: Any = needed("torch")
+transformers: Any = needed("transformers")
+library: Any = needed("transformers.generation.continuous_batching.scheduler")
 
 REQUESTS, PAGE, MEMORY = 24, 4, (16, 64)
 PRIORITY: dict[str, int] = {}
