@@ -126,6 +126,13 @@ def _trace_of(run: RunResult, trace: Trace) -> Trace:
     )
 
 
+def model_like(kept: Kept) -> str:
+    """The built-in scheduler of the kind of a trace's own."""
+    if any("token_ids" in action.get("args", {}) for action in kept.trace.actions):
+        return "model:paged"
+    return "model" if kept.trace.config.limits is None else "model:batch"
+
+
 def differ(one: str | None, other: str, kept: Kept) -> Pair:
     """Two targets on the actions of a trace; None is the trace's own. Raises `DiffTrouble`."""
     trace = kept.trace

@@ -175,7 +175,7 @@ def _diff(spoken: str, /, one: str, other: str | None, trace: str | None, **_sai
     named = trace is None and _names_a_trace(one)
     kept = retake.find(one if named else trace)
     try:
-        pair = retake.differ(None if named else one, other or "model", kept)
+        pair = retake.differ(None if named else one, other or retake.model_like(kept), kept)
     except retake.DiffTrouble as error:
         _put(trouble_lines(tell(spoken), error.name, error.trouble, width()))
         return FAILED

@@ -48,7 +48,8 @@ class _Participants:
     """Those who take part, each under a short name that Mermaid can read."""
 
     def __init__(self, say: Say, example: Counterexample) -> None:
-        ids = [action["args"]["request_id"] for action in example.actions if "args" in action]
+        given = [action.get("args", {}) for action in example.actions]
+        ids = [args["request_id"] for args in given if "request_id" in args]
         named = {repr(i): f"r{i}" if type(i) is int else repr(i) for i in ids}
         self._short = {shown: f"R{place}" for place, shown in enumerate(named)}
         fixed = (("C", "mermaid.client"), ("S", "mermaid.scheduler"), ("P", "mermaid.pool"))

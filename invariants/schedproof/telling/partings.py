@@ -92,6 +92,8 @@ def _did(say: Say, parting: Parting, step: dict[str, Any], value: Any) -> str:
         return service(say, *(step["served"] or (None,)), preempted=step["preempted"])
     if value is None or value == []:
         return say("diff.nothing")
+    if parting.what == "tokens":
+        return join(say, "names", value)
     if type(value) in (list,):  # narrowed by no type checker: what is in it may be anything
         return join(say, "names", [f"r{part}" for part in value])
     return str(value)

@@ -25,8 +25,9 @@ from schedproof.traces.why import why_of
 class Parting:
     """Where two schedulers part: at action `action`, counted from 1.
 
-    `what` is refusal, served, preempted, report or state; `request` and `name` say which field,
-    None and the name of the report's or the scheduler's own. `one` and `other` are the values.
+    `what` is refusal, served, preempted, tokens, report or state; `request` and `name` say which
+    field, None and the name of the report's or the scheduler's own. `one` and `other` are the
+    values.
     """
 
     action: int
@@ -77,6 +78,11 @@ def _step(before: Observation, answer: Answer, after: Observation) -> dict[str, 
         "refused": answer.accepted is False,
         "served": [plain(span.request_id) for span in answer.batch],
         "preempted": gone,
+        "tokens": [
+            f"r{plain(span.request_id)} {span.start}–{span.end - 1}"
+            for span in answer.batch
+            if span.start is not None and span.end is not None
+        ],
         "report": None if answer.event is None else [plain(value) for value in answer.event],
         "free": after.free,
         "clock": after.clock,
@@ -107,7 +113,7 @@ def _first(
 ) -> Parting | None:
     if one["raised"] != other["raised"] or one["raised"]:
         return Parting(number, "raised", None, "", one["raised"], other["raised"])
-    for what in ("refused", "served", "preempted"):
+    for what in ("refused", "served", "preempted", "tokens"):
         if one[what] != other[what]:
             return Parting(number, what, None, what, one[what], other[what])
     return _in_state(number, one, other) or _in_report(number, one, other, keys)

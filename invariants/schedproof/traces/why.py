@@ -7,7 +7,8 @@ Rules.
 2. Beside it stands what the scheduler really did. Where the two differ, one of them is wrong:
    that is for the claims to say.
 3. A scheduler that does not promise the chapter's order, or whose requests are in no known
-   state, is not explained. One of batches is explained by the rules of ours (`why_batch`).
+   state, is not explained. One of batches is explained by the rules of ours, or by what was
+   seen (`why_batch`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from schedproof.subjects.contract import Config, Feature, SubjectError
 from schedproof.subjects.observation import Answer, Observation, Row
 from schedproof.traces.store import Kept
 from schedproof.traces.trace import TraceError
-from schedproof.traces.why_batch import places_of
+from schedproof.traces.why_batch import FACTS, facts_of, places_of
 
 _SLOTS = RequestState.__slots__
 
@@ -57,6 +58,8 @@ class Decision:
     def as_ruled(self) -> bool | None:
         """Whether the scheduler did what the rules say; None where they say nothing."""
         if self.places is not None:
+            if any(each["outcome"] in FACTS for each in self.places):
+                return None
             due = (self.due("is_let_in", "decodes", "grows"), self.due("gives_way"))
             return (set(self.batch), set(self.preempted)) == tuple(map(set, due))
         if self.why is None:
@@ -114,7 +117,7 @@ def _decision(
     ruled: bool,
 ) -> Decision:
     why = why_of(before, config) if ruled else None
-    places = places_of(before, config)
+    places = facts_of(before, answer, after) or places_of(before, config)
     now = {row.request_id: row for row in after.rows}
     preempted = [row.request_id for row in before.rows if row.admitted and _gave_way(row, now)]
     return Decision(

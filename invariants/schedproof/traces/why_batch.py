@@ -7,6 +7,9 @@ Rules.
 2. Of the first who is not let in it is told which limit stands in the way: seats, tokens of the
    step, or blocks. Everybody behind it waits for it.
 3. A state that ours cannot be in is not explained.
+4. Where prompts are computed in parts and blocks are shared, what a request needs depends on what
+   lies in the cache, which nobody sees. There it is told what each request got in the step, and of
+   the others which limit was reached, and nothing is said of what the rules would do.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import Any
 from schedmodel.batch import BATCH_POLICIES, Batch, BatchRequest, BatchScheduler
 from schedmodel.errors import IllegalTransition
 from schedproof.subjects.contract import Config, Limits
-from schedproof.subjects.observation import Observation, Paged, Row
+from schedproof.subjects.observation import Answer, Observation, Paged, Row, Span
 
 CANNOT_BE = (IllegalTransition, LookupError, TypeError, ValueError)
 
@@ -27,7 +30,7 @@ class BatchPlace:
     """A request in a step: what becomes of it by the rules, with the numbers that say why.
 
     `outcome` is decodes, grows, is_let_in, gives_way, no_seat, no_tokens, no_blocks or
-    waits_behind.
+    waits_behind; of what was seen only: got, gave_way, no_seat, spent, short or left_out.
     """
 
     request_id: int
@@ -40,7 +43,7 @@ class BatchPlace:
 
 def places_of(seen: Observation, config: Config) -> list[BatchPlace] | None:
     """What the built-in scheduler would do from this state; None if it cannot be in it."""
-    if seen.paged is None or config.policy not in BATCH_POLICIES:
+    if seen.paged is None or seen.paged.in_parts or config.policy not in BATCH_POLICIES:
         return None
     try:
         model = _model(seen.rows, seen.paged, config)
@@ -60,6 +63,45 @@ def places_of(seen: Observation, config: Config) -> list[BatchPlace] | None:
         )
         for request in in_turn
     ]
+
+
+FACTS = frozenset({"got", "gave_way", "spent", "short", "left_out"})
+"""The outcomes that only say what was seen."""
+
+
+def facts_of(before: Observation, answer: Answer, after: Observation) -> list[BatchPlace] | None:
+    """What a step gave each request, where nothing can be said of the rules; else None."""
+    if before.paged is None or after.paged is None or not before.paged.in_parts:
+        return None
+    rows = {row.request_id: row for row in before.rows if not row.finished}
+    now = {row.request_id: row for row in after.rows}
+    in_turn = [i for i in (*before.paged.running, *before.paged.waiting) if i in rows]
+    in_turn += [i for i in rows if i not in in_turn]
+    spans = {span.request_id: span for span in answer.batch}
+    return [
+        BatchPlace(i, rows[i].phase, rows[i].priority, rows[i].arrival_index, *outcome)
+        for i in in_turn
+        for outcome in [_seen(rows[i], now.get(i), spans, after.paged)]
+    ]
+
+
+def _seen(
+    row: Row, now: Row | None, spans: dict[int, Span], paged: Paged
+) -> tuple[str, dict[str, Any]]:
+    span = spans.get(row.request_id)
+    if span is not None and span.start is not None and span.end is not None:
+        return "got", {"first": span.start, "last": span.end - 1}
+    if row.admitted and now is not None and not now.admitted and not now.finished:
+        return "gave_way", {"blocks": row.held_blocks}
+    used = sum((each.end or 0) - (each.start or 0) for each in spans.values())
+    if used >= paged.max_num_batched_tokens:
+        return "spent", {"limit": paged.max_num_batched_tokens}
+    if not row.admitted and len(paged.running) >= paged.max_num_seqs:
+        return "no_seat", {"limit": paged.max_num_seqs}
+    needs = -(-row.total_len // paged.block_size)
+    if not row.admitted and needs > len(paged.free_ids):
+        return "short", {"needs": needs, "free": len(paged.free_ids)}
+    return "left_out", {}
 
 
 def _model(rows: tuple[Row, ...], paged: Paged, config: Config) -> BatchScheduler:
