@@ -129,7 +129,7 @@ def _text(points: Sequence[Point]) -> str:
 
 
 def _x(share: float) -> float:
-    return round(LEFT + share * (WIDTH - LEFT - 28), 1)
+    return round(LEFT + share * (WIDTH - LEFT - 38), 1)
 
 
 def _y(share: float, height: int) -> float:
