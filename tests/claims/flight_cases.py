@@ -5,10 +5,11 @@ The table has the form of that in `batch_cases`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tests.claims.batch_cases import DECODE, paged
-from tests.claims.conftest import NEW, after, answered
+from tests.claims.conftest import NEW, after, answered, gone
 
 from schedproof.claims.edge import Edge, make_edge
 from schedproof.engines.paged_model import PagedModel
@@ -38,6 +39,14 @@ A, B = EngineEnqueue.of(0, [0, 1, 1], 3), EngineEnqueue.of(1, [1], 4)
 ARRIVAL, ADMITTED = play(A), play(A, STEP)
 BROUGHT = play(A, STEP, DELIVER)
 BOTH = play(A, B, STEP, DELIVER)
+AGAIN = play(A, STEP, DELIVER, STEP, DELIVER)
+LAST = play(EngineEnqueue.of(0, [0], 1), STEP, DELIVER)
+BEHIND = play(A, STEP, DELIVER, B, STEP)
+SHORT = [EngineEnqueue.of(i, [i], 2) for i in range(3)]
+SEATS = play(*SHORT, STEP)
+THREE = play(*SHORT, STEP, DELIVER)
+TURNED = replace(THREE, before=THREE.before[::-1])
+"""Who waits stands before those who got a token."""
 WAITS = play(EngineEnqueue.of(0, [0] * 4, 1), B, STEP)
 EVICTED = play(A, B, STEP, DELIVER, STEP, DELIVER, STEP)
 assert EVICTED.victims, "nobody gives way in it"
@@ -46,24 +55,28 @@ GAVE_WAY = EVICTED.answer.ran
 assert GAVE_WAY is not None
 FLIGHT_CASES: dict[str, tuple[Any, Any, Any]] = {
     "FLIGHT-1": (
-        (BROUGHT, BOTH),
+        (BROUGHT, BOTH, AGAIN, LAST, THREE, gone(BROUGHT, 0)),
         (
             ("FLIGHT-1", answered(BOTH, batch=BOTH.answer.batch[:1])),
+            ("FLIGHT-1", answered(TURNED, batch=TURNED.answer.batch[:1])),
             ("FLIGHT-1.tokens", after(BROUGHT, 0, generated_len=2)),
+            ("FLIGHT-1.tokens", after(LAST, 0, generated_len=0)),
             ("FLIGHT-1.lost", after(BROUGHT, 0, generated_len=0)),
+            ("FLIGHT-1.lost", gone(after(BOTH, 1, generated_len=0), 0)),
         ),
         (NEW, ARRIVAL, ADMITTED),
     ),
     "ADMIT-1": (
-        (ADMITTED,),
+        (ADMITTED, SEATS, WAITS),
         (
             ("ADMIT-1.number", after(ADMITTED, 0, held_blocks=3)),
+            ("ADMIT-1.number", after(BEHIND, 1, held_blocks=3)),
             ("ADMIT-1.left_out", paged(WAITS, max_num_batched_tokens=9)),
         ),
         (NEW, DECODE, EVICTED),
     ),
     "PREEMPT-2": (
-        (EVICTED,),
+        (EVICTED, answered(EVICTED, ran=GAVE_WAY._replace(gave_way=GAVE_WAY.gave_way_max))),
         (("PREEMPT-2", answered(EVICTED, ran=GAVE_WAY._replace(gave_way=9))),),
         (NEW, ADMITTED, DECODE),
     ),
