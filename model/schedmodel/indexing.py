@@ -146,14 +146,20 @@ class Holders:
         first = None
         if served is not None:
             first = sorting.key_now(served), served.request_id
-        if not len(order):
+        entry = order.least()
+        if entry is None:
             return first
-        before, after = order.least_up_to(split - 1), order.least_from(split)
-        for entry, shelf in ((before, 0), (after, split)):
-            if entry is not None:
-                other = sorting.key(entry[0], shelf, split), entry[1]
-                if first is None or other < first:
-                    first = other
+        shelf = order.shelf_of(entry[1])
+        other = sorting.key(entry[0], shelf, split), entry[1]
+        if first is None or other < first:
+            first = other
+        if shelf >= split:
+            return first  # the clock has moved these ahead, or the others back
+        entry = order.least_from(split)
+        if entry is not None:
+            other = sorting.key(entry[0], split, split), entry[1]
+            if other < first:
+                return other
         return first
 
     def most_below(self, rank: int) -> int:
@@ -321,7 +327,7 @@ class Waiting:
     def _first_admissible(self, free: int, bound: Key | None, split: int) -> int | None:
         """The first admissible one that comes before `bound`."""
         found, sorting, beside = None, self._sorting, self._holders.beside
-        remainder = sorting.remainder()
+        remainder, interval = sorting.remainder(), sorting.interval
         blocks = rank_beside = 0
         if beside is not None:
             blocks, rank_beside = free + beside.required_blocks, self._holders.rank_beside()
@@ -331,7 +337,7 @@ class Waiting:
             asked = lane.rest(remainder, self.changes)
             if beside is not None:
                 fits = lane.most_urgent_within(blocks)
-                if fits is not None and sorting.rank(-fits[0]) > rank_beside:
+                if fits is not None and (remainder - fits[0]) // interval > rank_beside:
                     asked = lane.most_urgent()
             if asked is None:
                 continue

@@ -161,6 +161,10 @@ class Shelves(Tournament):
         heap.put(number, rank)
         self.put(shelf, heap.least())
 
+    def shelf_of(self, number: int) -> int:
+        """Where an id stands."""
+        return self._shelf_of[number]
+
     def remove(self, number: int) -> None:
         """Take an id away, if it is here."""
         shelf = self._shelf_of.pop(number, None)
