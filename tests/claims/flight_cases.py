@@ -76,7 +76,7 @@ FLIGHT_CASES: dict[str, tuple[Any, Any, Any]] = {
         (NEW, DECODE, EVICTED),
     ),
     "PREEMPT-2": (
-        (EVICTED, answered(EVICTED, ran=GAVE_WAY._replace(gave_way=GAVE_WAY.gave_way_max))),
+        (EVICTED, answered(EVICTED, ran=GAVE_WAY._replace(gave_way=GAVE_WAY.gave_way_max or 0))),
         (("PREEMPT-2", answered(EVICTED, ran=GAVE_WAY._replace(gave_way=9))),),
         (NEW, ADMITTED, DECODE),
     ),
