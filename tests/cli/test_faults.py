@@ -6,16 +6,20 @@ import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from tests.cli.conftest import Run
 
 from schedproof import hunt as hunting
 from schedproof.settings import UsageError
+from schedproof.telling.document import check_schema
+from schedproof.telling.faults import hunt_document, hunt_schema
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.layout import width_of
 from schedproof.telling.messages import tell
 from schedproof.zoo import all_faults
 from schedproof.zoo.chapter_faults import BY_NAME, CHAPTER_FAULTS
-from schedproof.zoo.faults import FAMILIES, Fault
+from schedproof.zoo.faults import FAMILIES, Fault, Kill
+from schedproof.zoo.hunted import Fate, Hunted
 
 HARMLESS = Fault(
     "harmless", "order", "ORDER-1", 3, "NO_DEADLINE = 1_000_000_000", "NO_DEADLINE = 10**9"
@@ -96,6 +100,42 @@ def test_a_hunt_as_json_is_one_document(run: Run) -> None:
     assert one["expected"] == {"claim": "ORDER-1", "length": 4}
     assert (one["policy"], one["claim"], one["fate"]) == ("deadline", "ORDER-1", "killed")
     assert one["shortest"] is True
+
+
+def test_a_hunt_as_json_follows_its_schema(run: Run) -> None:
+    said = run("faults", "hunt", "finish-keeps-blocks", "empty-step-raises", "--json")
+    document = json.loads(said.out)
+    Draft202012Validator.check_schema(hunt_schema())
+    Draft202012Validator(hunt_schema()).validate(document)
+    assert [one["claim"] for one in document["runs"]] == ["LEDGER-1", "raised"]
+
+
+FATES = {
+    Fate.SURVIVED: ("holds_within_bounds", None, None),
+    Fate.STOPPED: ("incomplete", None, None),
+    Fate.KILLED_OTHERWISE: ("violated", "LEDGER-1", 3),
+    Fate.KILLED: ("violated", "ORDER-4", 9),
+}
+
+
+def test_every_fate_follows_the_schema_and_nothing_else_does() -> None:
+    kill = Kill("ORDER-4", None)
+    all_fates = [
+        Hunted("priority-classes", "fcfs", kill, *found, also_broken=(), shortest=False,
+               transitions=7, seconds=0.1)
+        for found in FATES.values()
+    ]  # fmt: skip
+    document = json.loads(json.dumps(hunt_document(all_fates, "1.0")))
+    assert [one["fate"] for one in document["runs"]] == [fate.value for fate in FATES]
+    validator = Draft202012Validator(hunt_schema())
+    validator.validate(document)
+    run_schema = hunt_schema()["$defs"]["run"]["properties"]
+    assert run_schema["fate"]["enum"] == [fate.value for fate in Fate]
+    assert run_schema["verdict"]["enum"] == check_schema()["$defs"]["verdict"]["enum"]
+    for name in document["runs"][0]:
+        lacking = {key: value for key, value in document["runs"][0].items() if key != name}
+        assert not validator.is_valid({**document, "runs": [lacking]}), name
+    assert not validator.is_valid({**document, "more": 1})
 
 
 def test_a_hunt_takes_the_policies_that_are_asked_for(run: Run) -> None:

@@ -14,6 +14,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 DATA = (
     "schedproof/telling/messages/zh.json",
     "schedproof/telling/schema/check.schema.json",
+    "schedproof/telling/schema/hunt.schema.json",
     "schedproof/search/exhaustive/scopes/default.json",
     "schedproof/search/exhaustive/scopes/scope.schema.json",
 )

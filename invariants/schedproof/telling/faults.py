@@ -6,7 +6,9 @@ the difference between two texts, so what is shown is what is hunted.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from typing import Any
 
 from schedproof.telling.layout import table, wrap
@@ -119,3 +121,10 @@ def hunt_document(hunted: Iterable[Hunted], version: str) -> dict[str, Any]:
         "hunted": len(runs),
         "runs": runs,
     }
+
+
+def hunt_schema() -> dict[str, Any]:
+    """The JSON Schema of that document."""
+    resource = files("schedproof.telling") / "schema" / "hunt.schema.json"
+    schema: dict[str, Any] = json.loads(resource.read_text(encoding="utf-8"))
+    return schema
