@@ -24,9 +24,11 @@ from schedproof.subjects.contract import Config
 COUNTS = {"fcfs": (1281, 1533, 20), "fixed_priority": (1281, 1533, 20)}
 
 
-def found(policy: str, name: str, requests: int | None = None) -> RunResult:
-    """Search a scope with our own paged scheduler."""
-    scope = load_scope(name).resized(requests, None)
+def found(
+    policy: str, name: str, requests: int | None = None, blocks: int | None = None
+) -> RunResult:
+    """Search a scope with our own paged scheduler, perhaps made smaller or larger."""
+    scope = load_scope(name).resized(requests, blocks)
     first = PipelinedSubject(PagedModel(policy), Config(policy, scope.blocks, 1, scope.limits))
     return search_batches(
         lambda _config: first.fresh(),
