@@ -17,38 +17,59 @@ from tests.claims.batch_cases import (
     ABORT_OF_ONE,
     ADMISSION,
     BOTH,
+    CONFIG,
     DECODE,
     EVICTION,
     FIRST,
     FULL,
     GROWTH,
     REJECTION,
-    SECOND,
     A,
     B,
     C,
     paged,
-    play,
     ran,
 )
+from tests.claims.batch_cases import play as play_batch
 from tests.claims.conftest import (
+    BIG,
     IDLE,
     NEW,
+    ONE,
+    PASSED_BY,
     PREEMPTION,
     PREFILL_OF_TWO,
+    SECOND,
+    SKIP,
+    TWO,
     after,
     answered,
     before,
     changed,
+    play,
+    run_of,
     told,
 )
 from tests.claims.engine_cases import FINISH, OURS, came
 
+from schedmodel.batch import BatchScheduler
 from schedproof.claims.catalogue import BY_ID
-from schedproof.claims.edge import Edge
+from schedproof.claims.edge import Change, Edge, stored_differences
 from schedproof.claims.judge import Judge
-from schedproof.subjects.actions import STEP, BatchEnqueue
+from schedproof.claims.liveness import drain_bound, fitting
+from schedproof.claims.progress import only_the_chosen_advance
+from schedproof.subjects.actions import STEP, Abort, BatchEnqueue
+from schedproof.subjects.batch import BatchSubject, from_batch_class
 from schedproof.subjects.observation import Miscount
+from schedproof.zoo.plain import PlainScheduler
+
+
+class Idle(PlainScheduler):
+    """Serves nobody."""
+
+    def step(self) -> dict[str, Any] | None:
+        return None
+
 
 Said = str | bool | None
 
@@ -78,10 +99,10 @@ def in_parts(edge: Edge, rejected: Any) -> Edge:
     return answered(was_paged(edge, in_parts=True), rejected=rejected)
 
 
-WAITS_BEHIND = play(A, B, C, STEP, STEP, STEP)
+WAITS_BEHIND = play_batch(A, B, C, STEP, STEP, STEP)
 assert WAITS_BEHIND.victims == (1,), "nobody gives way in it"
-TWO_WAIT = play(A, B, C, STEP)
-SIX = play(BatchEnqueue(0, 1, 6))
+TWO_WAIT = play_batch(A, B, C, STEP)
+SIX = play_batch(BatchEnqueue(0, 1, 6))
 UNTOUCHED = paged(BOTH, references=(1, 0, 0), free_ids=(1, 2))
 PAST = FIRST._replace(end=99)
 
@@ -96,7 +117,7 @@ BORDERS: dict[str, list[tuple[Said, Edge]]] = {
         ("LEDGER-4.count", after(UNTOUCHED, 1, block_ids=(0,))),
     ],
     "BATCH-1": [
-        (True, paged(ran(BOTH, PAST, SECOND), max_num_batched_tokens=999)),
+        (True, paged(ran(BOTH, PAST, BOTH.answer.batch[1]), max_num_batched_tokens=999)),
         (True, paged(BOTH, max_num_batched_tokens=2)),
         ("BATCH-1.seats", paged(ran(BOTH, FIRST), max_num_seqs=1)),
         (True, paged(ran(BOTH, FIRST), max_num_seqs=1, seats_per_step=True)),
@@ -138,7 +159,7 @@ BORDERS: dict[str, list[tuple[Said, Edge]]] = {
         ("LIFE-4.queued", paged(BOTH, running=(0, 0))),
         ("LIFE-4.queued", paged(ABORT, waiting=(0,))),
         ("LIFE-4.stray", paged(ABORT, running=(9,))),
-        ("LIFE-4.queued", paged(play(A, B, C, BatchEnqueue(3, 1, 4), STEP), waiting=(2, 2))),
+        ("LIFE-4.queued", paged(play_batch(A, B, C, BatchEnqueue(3, 1, 4), STEP), waiting=(2, 2))),
         ("LIFE-4.queued", paged(TWO_WAIT, running=(0, 0, 0, 1, 1), waiting=(2, 2))),
     ],
     "STALL-3": [
@@ -159,6 +180,7 @@ BORDERS: dict[str, list[tuple[Said, Edge]]] = {
     "FLIGHT-1": [
         ("FLIGHT-1", answered(flight.THREE, batch=flight.THREE.answer.batch[:1])),
     ],
+    "LIFE-1": [("LIFE-1.no_step", after(ABORT, 0, finish_reason="length"))],
     "PROGRESS-1": [
         ("PROGRESS-1.phase", after(BOTH, 0, phase="prefill")),
         ("PROGRESS-1.phase", after(PREEMPTION, 1, phase="prefill")),
@@ -196,3 +218,91 @@ def test_a_turn_is_missed_with_the_room_that_was_left() -> None:
     edge = before(ran(BOTH, FIRST), 1, computed_len=None)
     _, (breach,) = told(BY_ID["WORK-2"], edge)
     assert breach.values["left"] == 2
+
+
+KEPT_FREE = play(
+    replace(BIG, preemptible=False), STEP,
+    replace(TWO, required_blocks=3, priority=9), replace(ONE, request_id=3), STEP,
+    policy="reserved_aging",
+)  # fmt: skip
+
+
+def test_who_stands_behind_a_reservation_is_not_first() -> None:
+    edge = replace(KEPT_FREE)
+    assert told(BY_ID["ORDER-1"], edge) == (True, [])
+    assert edge.served == (1,)
+    passed = answered(edge, batch=(edge.answer.batch[0]._replace(request_id=3),))
+    _, (breach,) = told(BY_ID["ORDER-1"], passed)
+    assert breach.values["right"] == "r1"
+
+
+def test_no_part_of_the_key_is_named_where_the_key_does_not_decide() -> None:
+    first_without_room = answered(SKIP, batch=(SKIP.answer.batch[0]._replace(request_id=1),))
+    _, (breach,) = told(BY_ID["ORDER-1"], first_without_room)
+    assert breach.values == {"chosen": 1, "right": "r2"}
+
+
+def test_the_one_that_is_there_twice_is_named() -> None:
+    twice = replace(SECOND, after=(*SECOND.after, SECOND.after[-1]))
+    _, (breach,) = told(BY_ID["LIFE-4"], twice)
+    assert (breach.text, breach.values["request"]) == ("LIFE-4.twice", 2)
+
+
+def test_what_a_preemption_changes_is_told_with_both_values_of_further_attributes() -> None:
+    edge = before(after(PREEMPTION, 1, extra=(("age", 2),)), 1, extra=(("age", 1),))
+    _, (breach,) = told(BY_ID["PROGRESS-2"], edge)
+    assert breach.values["changes"] == "age 1 → 2"
+
+
+def test_who_is_not_served_keeps_its_progress_also_alone() -> None:
+    (row,) = NEW.after
+    assert only_the_chosen_advance(Change(row, row, None, True, False, True)) is True
+    assert only_the_chosen_advance(Change(row, row, None, False, False, True)) is None
+
+
+def test_who_stays_preempted_is_no_victim_again() -> None:
+    assert replace(PASSED_BY).victims == ()
+    assert 1 in {row.request_id for row in PASSED_BY.after if row.status == "preempted"}
+
+
+def test_an_attribute_that_was_none_and_is_gone_differs() -> None:
+    row = changed(NEW.after[0], extra=(("age", None),))
+    assert stored_differences(row, changed(row, extra=())) == ("age",)
+    assert stored_differences(changed(row, extra=()), row) == ("age",)
+
+
+def test_who_did_not_change_is_on_the_edge_all_the_same() -> None:
+    edge = play(ONE, replace(ONE, prompt_len=9))
+    assert edge.refused
+    assert [row.request_id for row in edge.before] == [1]
+    assert edge.before == edge.after
+
+
+def test_a_deadline_is_met_by_the_last_step_that_meets_it() -> None:
+    ends = 0 + 1 + 2  # the clock, the next step, two tokens to go
+    just = play(replace(ONE, max_new_tokens=2, deadline_step=ends), STEP)
+    assert told(BY_ID["EVENT-2"], just) == (True, [])
+    assert just.event["deadline_missed"] is False
+
+
+def test_where_prefills_are_repeated_there_is_time_for_twice_as_many_steps() -> None:
+    subject = BatchSubject(from_batch_class(BatchScheduler), CONFIG, strict_types=True)
+    subject.do(A)
+    seen = subject.observe()
+    assert drain_bound(seen) == 2 * seen.rows[0].remaining
+    assert drain_bound(seen._replace(paged=None)) == seen.rows[0].remaining
+    assert [row.request_id for row in fitting(seen)] == [0]
+    subject.do(Abort(0))
+    assert fitting(subject.observe()) == []
+
+
+def test_of_those_that_never_end_the_first_is_told() -> None:
+    short, long = replace(TWO, max_new_tokens=2), replace(ONE, request_id=4, max_new_tokens=5)
+    _, (breach,) = told(BY_ID["LIVE-1"], run_of(Idle, short, long, drain=9))
+    assert (breach.values["request"], breach.values["limit"]) == (2, 2)
+
+
+def test_idle_steps_report_nothing_and_change_nothing_about_deadlines() -> None:
+    timed = replace(TWO, deadline_step=9)
+    run = run_of(PlainScheduler, STEP, ONE, timed, *[STEP] * 9, policy="aging")
+    assert told(BY_ID["ORDER-3"], run) == (True, [])
