@@ -54,9 +54,9 @@ from tests.claims.engine_cases import FINISH, OURS, came
 
 from schedmodel.batch import BatchScheduler
 from schedproof.claims.catalogue import BY_ID
-from schedproof.claims.edge import Change, Edge, stored_differences
+from schedproof.claims.edge import Breach, Change, Edge, stored_differences
 from schedproof.claims.judge import Judge
-from schedproof.claims.liveness import drain_bound, fitting
+from schedproof.claims.liveness import Rounds, drain_bound, fitting, is_served_again
 from schedproof.claims.progress import only_the_chosen_advance
 from schedproof.subjects.actions import STEP, Abort, BatchEnqueue
 from schedproof.subjects.batch import BatchSubject, from_batch_class
@@ -306,3 +306,42 @@ def test_idle_steps_report_nothing_and_change_nothing_about_deadlines() -> None:
     timed = replace(TWO, deadline_step=9)
     run = run_of(PlainScheduler, STEP, ONE, timed, *[STEP] * 9, policy="aging")
     assert told(BY_ID["ORDER-3"], run) == (True, [])
+
+
+WAITS = (3, 5, 7, 9, 11, 13, 15)
+ROUNDS = Rounds(1, "small", needs=2, capacity=2, stem=4, loop=3, before=1, waits=WAITS)
+
+
+def test_a_loop_is_told_with_all_its_numbers() -> None:
+    breach = is_served_again(ROUNDS)
+    assert isinstance(breach, Breach)
+    assert (breach.text, breach.guilty) == ("LIVE-2", ((1, "wait_steps"),))
+    assert breach.values == {
+        "request": 1, "kind": "small", "needs": 2, "stem": 4, "loop": 3, "rounds": 7,
+        "before": 1, "each": 2, "last": 15, "waits": [*WAITS], "first": [*WAITS[:5]],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("waits", [(1, 1), (1, 1, 1), (2, 2, 1), (1, 2, 1)])
+def test_a_loop_in_which_no_wait_grows_in_the_end_is_idle(waits: tuple[int, ...]) -> None:
+    breach = is_served_again(replace(ROUNDS, waits=waits))
+    assert isinstance(breach, Breach)
+    assert breach.text == "LIVE-2.idle"
+
+
+def test_one_round_is_enough_to_see_a_wait_grow() -> None:
+    breach = is_served_again(replace(ROUNDS, waits=(2,)))
+    assert isinstance(breach, Breach)
+    assert (breach.text, breach.values["last"]) == ("LIVE-2", 2)
+
+
+def test_what_is_judged_once_is_judged_and_counted_as_ever() -> None:
+    once, ever = Judge([BY_ID["LEDGER-4"]]), Judge([BY_ID["LEDGER-4"]])
+    assert once.judge_once(DECODE) == ever.judge(DECODE)
+    assert once.exercised() == ever.exercised() == {"LEDGER-4": 1}
+
+
+def test_a_loop_that_serves_or_that_says_nothing_breaks_nothing() -> None:
+    assert is_served_again(replace(ROUNDS, advanced=True)) is True
+    assert is_served_again(replace(ROUNDS, waits=())) is None
+    assert is_served_again(replace(ROUNDS, needs=3)) is None
