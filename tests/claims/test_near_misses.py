@@ -345,3 +345,8 @@ def test_a_loop_that_serves_or_that_says_nothing_breaks_nothing() -> None:
     assert is_served_again(replace(ROUNDS, advanced=True)) is True
     assert is_served_again(replace(ROUNDS, waits=())) is None
     assert is_served_again(replace(ROUNDS, needs=3)) is None
+
+
+def test_a_prefill_in_parts_goes_on_with_one_token_a_step() -> None:
+    _, (breach,) = told(BY_ID["REJECT-1"], in_parts(SIX, ("blocks", 9, 3)))
+    assert (breach.values["blocks"], breach.values["tokens"]) == (3, 1)

@@ -181,7 +181,7 @@ def only_the_hopeless_are_rejected(edge: Edge) -> Judged:
     if edge.must_refuse is not None:
         return None
     longest = action.prompt_len + action.max_new_tokens - paged.in_parts
-    tokens = 0 if paged.in_parts else longest - 1
+    tokens = 1 if paged.in_parts else longest - 1
     needed = blocks_of(longest, paged)
     rejected, guilty = edge.answer.rejected, ((action.request_id, "status"),)
     values = {
