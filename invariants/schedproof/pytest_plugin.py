@@ -5,7 +5,8 @@ Rules.
    imports nothing but pytest: the rest is loaded when a test asks for a check, or when an
    option of ours is given. The help of the options is in English, like that of pytest.
 2. A failure is the story, without a traceback of ours. The summary at the end names the
-   tests and the commands that take their traces again.
+   tests and the commands that take their traces again; pytest's line about a failed test
+   is the title of its story, also on a build server, where pytest would repeat it whole.
 3. Results travel with pytest's own reports, so that it makes no difference whether tests run
    in this process or in the workers of pytest-xdist. Reports are written once, at the end,
    by the process that was started.
@@ -97,13 +98,23 @@ def _check(item: pytest.Item, target: Any, options: dict[str, Any]) -> CheckResu
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, Any, None]:
     outcome = yield
     done = item.stash.get(_DONE, None)
     if done:
+        report = outcome.get_result()
         # A text, because reports on their way from a worker hold plain values only.
-        outcome.get_result().schedproof = json.dumps(done)
+        report.schedproof = json.dumps(done)
         done.clear()
+        if call.excinfo is not None and _is_a_story(call.excinfo.value):
+            crash = report.longrepr.reprcrash
+            crash.message = crash.message.partition("\n")[0]
+
+
+def _is_a_story(error: BaseException) -> bool:
+    return isinstance(error, pytest.fail.Exception) and not error.pytrace
 
 
 class _Gatherer:

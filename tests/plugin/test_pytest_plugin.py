@@ -114,7 +114,11 @@ def test_the_summary_names_the_tests_and_what_to_type(run: Run, pretend: Pretend
     )
 
 
-def test_a_mistake_under_several_policies_is_told_once(run: Run, pretend: Pretend) -> None:
+@pytest.mark.parametrize("server", ["", "true"], ids=["a desk", "a build server"])
+def test_a_mistake_under_several_policies_is_told_once(
+    server: str, run: Run, pretend: Pretend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", server)
     lost = kept("progress-2", "A")
     (example,) = lost.counterexamples
     other = replace(lost, policy="deadline", counterexamples=(replace(example, policy="deadline"),))
