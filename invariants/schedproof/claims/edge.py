@@ -242,10 +242,17 @@ def make_edge(
         some_finished=any(row.finished for row in before.rows),
         paged_before=before.paged,
         paged_after=after.paged,
+        # Worked out here because they are needed on every edge.
+        before_by_id={row.request_id: row for row in shown_before},
+        after_by_id={row.request_id: row for row in shown_after},
+        stepped=isinstance(action, Step),
     )
     return edge
 
 
 def _shown(rows: tuple[Row, ...], others: tuple[Row, ...]) -> tuple[Row, ...]:
-    unchanged = set(map(id, others))
-    return tuple([row for row in rows if row.shown or id(row) not in unchanged])
+    for row in rows:
+        if not row.shown:
+            unchanged = set(map(id, others))
+            return tuple([row for row in rows if row.shown or id(row) not in unchanged])
+    return rows

@@ -64,8 +64,17 @@ class EngineEnqueue(BatchEnqueue):
     ) -> EngineEnqueue:
         """The enqueue of a prompt; its length follows from it."""
         tokens = tuple(token_ids)
-        sizes = len(tokens), max_new_tokens, priority
-        return cls(request_id, *sizes, token_ids=tokens, reuses=reuses)
+        made: EngineEnqueue = object.__new__(cls)  # a frozen class's own way sets one by one
+        made.__dict__.update(
+            _USUAL,
+            request_id=request_id,
+            prompt_len=len(tokens),
+            max_new_tokens=max_new_tokens,
+            priority=priority,
+            token_ids=tokens,
+            reuses=reuses,
+        )
+        return made
 
     def arguments(self) -> dict[str, Any]:
         """The prompt instead of its length, and the rest by name."""
@@ -75,6 +84,7 @@ class EngineEnqueue(BatchEnqueue):
         return {**known, "token_ids": list(self.token_ids), **again}
 
 
+_USUAL: dict[str, Any] = {field.name: field.default for field in fields(Enqueue)[2:]}
 BATCH_ARGUMENTS = ("request_id", "prompt_len", "max_new_tokens", "priority")
 ENQUEUE_ARGUMENTS = tuple(field.name for field in fields(Enqueue))
 

@@ -11,7 +11,6 @@ Rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -45,14 +44,15 @@ class Plan:
         setup = self.setup
         return Config(self.policy, setup.blocks, AGING_INTERVAL, Limits(*setup[1:]))
 
-    def due(self, steps: int) -> Iterator[Action]:
-        """What is done after so many steps."""
+    @property
+    def due(self) -> dict[int, list[Action]]:
+        """What is done after how many steps."""
+        due: dict[int, list[Action]] = {}
         for after, request in self.requests:
-            if after == steps:
-                yield EngineEnqueue.of(*request)
+            due.setdefault(after, []).append(EngineEnqueue.of(*request))
         for after, request_id in self.aborts:
-            if after == steps:
-                yield Abort(request_id)
+            due.setdefault(after, []).append(Abort(request_id))
+        return due
 
     @property
     def last(self) -> int:
@@ -103,10 +103,10 @@ def drawn(random: Random, adapter: EngineAdapter, requests_max: int, blocks_max:
                 break
             requests.append((0 if at_once else random.randint(0, 5), request))
         if requests:
-            plan = Plan(setup, adapter.policy, tuple(requests))
             aborts = _aborts(random, adapter, requests)
             in_flight = random.randint(1, adapter.steps_in_flight)
-            return in_order(replace(plan, aborts=aborts, in_flight=in_flight))
+            plan = Plan(setup, adapter.policy, tuple(requests), aborts, in_flight)
+            return plan if at_once else in_order(plan)
     raise SubjectError("contract", "contract.takes_nothing", {"draws": DRAWS_MAX})
 
 
@@ -146,7 +146,7 @@ def _request(
 ) -> Request | None:
     for _ in range(TRIES):
         length = random.randint(1, PROMPT_MAX)
-        tokens = [random.randrange(vocabulary) for _ in range(length)]
+        tokens = random.choices(range(vocabulary), k=length)
         if earlier and random.random() < 0.5:
             shared = random.choice(earlier).token_ids
             tokens = [*shared[: random.randint(1, len(shared))], *tokens][:PROMPT_MAX]

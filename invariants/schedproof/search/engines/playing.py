@@ -47,16 +47,17 @@ def play(start: StartEngine, plan: Plan, judge: Judge) -> Played:
     steps = 0
     raised: Raised | None = None
     served, taken = True, set[int]()
+    due, last = plan.due, plan.last
     try:
         while steps < STEPS_MAX:
-            for action in plan.due(steps):
+            for action in due.get(steps, ()):
                 may = _as_far_as_may_be(action, session.seen, taken)
                 if may is not None:
                     session.do(may)
             steps += 1
             flying = len(session.seen.in_flight)
             if not flying and all(row.finished for row in session.seen.rows):
-                if steps > plan.last:
+                if steps > last:
                     break
                 continue  # nobody asks an idle engine for a step
             if flying and (flying >= plan.in_flight or not served):
