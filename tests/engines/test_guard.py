@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Generator
 
@@ -72,3 +74,20 @@ def test_a_newer_guard_takes_the_timer_over() -> None:
     old.disarm()
     with pytest.raises(CallHung):
         busy(100)
+
+
+ENDS_SLOWLY = """
+from schedproof.engines import guard
+
+class Late:
+    def __del__(self):
+        sum(range(10**7))
+
+guard.CALL_SECONDS = 0.01
+guard.Guard().arm()
+late = Late()
+"""
+
+
+def test_a_process_may_end_while_a_call_is_watched() -> None:
+    assert subprocess.run([sys.executable, "-c", ENDS_SLOWLY], check=False).returncode == 0

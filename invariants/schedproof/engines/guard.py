@@ -6,11 +6,13 @@ Rules.
    whole job ends what does not come back.
 2. Calls take microseconds, so none of them sets a timer of its own: one timer ticks on, and a
    call that is the same at two ticks is stopped. It took at least as long as the limit then, and
-   at most twice as long. A tick between calls that finds nothing new ends the timer.
+   at most twice as long. A tick between calls that finds nothing new ends the timer, and so
+   does the end of the process: a signal that nobody takes any more would kill it.
 """
 
 from __future__ import annotations
 
+import atexit
 import signal
 import threading
 from types import FrameType
@@ -54,5 +56,12 @@ class Guard:
         if same and self._inside:
             raise CallHung
         if same:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-            Guard.ticking = None
+            _rest()
+
+
+@atexit.register
+def _rest() -> None:
+    """Have nobody watched."""
+    if Guard.ticking is not None:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        Guard.ticking = None
