@@ -100,12 +100,14 @@ def nobody_is_lost(edge: Edge) -> Judged:
 
 def _all_in_place(edge: Edge, paged: Paged) -> bool:
     """Whether all is right with the queues, found out at once."""
-    inside = {row.request_id for row in edge.after if row.state in HOLDING}
-    outside = {row.request_id for row in edge.after if not row.finished} - inside
-    queued = len(paged.running) + len(paged.waiting)
-    if queued != len(inside) + len(outside):
-        return False
-    return inside == set(paged.running) and outside == set(paged.waiting)
+    running, waiting, queued = paged.running, paged.waiting, 0
+    for row in edge.after:
+        if row.finished:
+            continue
+        if row.request_id not in (running if row.state in HOLDING else waiting):
+            return False
+        queued += 1
+    return queued == len(running) + len(waiting)
 
 
 def _misplaced(edge: Edge) -> Breach | None:

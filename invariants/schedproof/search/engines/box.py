@@ -144,14 +144,19 @@ def _request(
     vocabulary: int,
     earlier: list[Request],
 ) -> Request | None:
+    """A request that the engine takes; sizes come first, since most are refused for them."""
     for _ in range(TRIES):
-        length = random.randint(1, PROMPT_MAX)
-        tokens = random.choices(range(vocabulary), k=length)
+        shared: tuple[int, ...] = ()
         if earlier and random.random() < 0.5:
             shared = random.choice(earlier).token_ids
-            tokens = [*shared[: random.randint(1, len(shared))], *tokens][:PROMPT_MAX]
+            shared = shared[: random.randint(1, len(shared))]
+        length = min(len(shared) + random.randint(1, PROMPT_MAX), PROMPT_MAX)
         priority = random.randint(0, 2) if adapter.uses_priority else 0
-        request = Request(request_id, tuple(tokens), random.randint(1, NEW_MAX), priority)
+        request = Request(request_id, (0,) * length, random.randint(1, NEW_MAX), priority)
+        if not adapter.takes(setup, request):
+            continue
+        own = random.choices(range(vocabulary), k=length - len(shared))
+        request = request._replace(token_ids=(*shared, *own))
         if adapter.reuses_ids and earlier and random.random() < 0.3:
             request = request._replace(reuses=random.choice(earlier).request_id)
         if adapter.takes(setup, request):
