@@ -68,6 +68,18 @@ def test_an_exception_is_told_with_its_place(broken: MakeTiny) -> None:
     assert "schedule raised IndexError: pop from an empty deque (engine/scheduler.py" in told
 
 
+def test_an_exception_that_names_an_object_is_the_same_each_time(broken: MakeTiny) -> None:
+    adapter = broken(
+        "        return self.decodes(), False",
+        "        if len(self.waiting) + len(self.running) == 2:\n"
+        "            raise ValueError(f'{self!r} is lost')\n"
+        "        return self.decodes(), False",
+    )
+    found = searched(adapter, 500)
+    assert found.verdict == "violated"
+    assert found.counterexamples[0].values["text"].endswith("Scheduler object> is lost")
+
+
 @pytest.mark.parametrize(
     ("target", "text"),
     [

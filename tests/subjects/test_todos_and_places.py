@@ -18,6 +18,7 @@ from schedproof.subjects.loading import (
     open_todos,
     parse_target,
 )
+from schedproof.subjects.places import text_of
 
 
 @pytest.fixture(autouse=True)
@@ -200,3 +201,14 @@ def test_an_error_that_cannot_be_printed_has_a_text() -> None:
     assert error_text(Hostile()) == "Hostile: (ValueError in Hostile.__str__)"
     assert len(error_text(ValueError("x" * 10_000))) < 3_000
     assert error_text(ValueError()) == "ValueError"
+
+
+def test_what_an_exception_says_has_no_addresses_in_it() -> None:
+    class Silent(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    assert text_of(ValueError(f"{object()} is not in deque")) == "<object object> is not in deque"
+    assert text_of(ValueError("block at 0x is odd")) == "block at 0x is odd"
+    assert text_of(Silent()) == ""
+    assert len(text_of(ValueError("x" * 10_000))) == 500

@@ -16,10 +16,9 @@ from typing import Any
 
 from schedproof.subjects.contract import SubjectError
 from schedproof.subjects.observation import Raised
-from schedproof.subjects.places import StopSubject
+from schedproof.subjects.places import StopSubject, text_of
 
 OURS = str(Path(__file__).resolve().parents[1])
-TEXT_MAX = 300
 
 
 def raised_of(call: str, error: BaseException, adapter: type[Any]) -> Raised:
@@ -36,12 +35,12 @@ def raised_of(call: str, error: BaseException, adapter: type[Any]) -> Raised:
     line = (frame.lineno or 0) if frame else 0
     if not endless and (file.startswith(OURS) or file == _file_of(adapter)):
         place = {"file": "/".join(Path(file).parts[-2:]), "line": line, "call": call}
-        told = {"type": type(error).__name__, "text": str(error)[:TEXT_MAX]}
+        told = {"type": type(error).__name__, "text": text_of(error)}
         raise SubjectError("adapter", "error.adapter", {**place, **told}) from error
     return Raised(
         call,
         "" if endless else type(error).__name__,
-        "" if endless else str(error)[:TEXT_MAX],
+        "" if endless else text_of(error),
         "/".join(Path(file).parts[-2:]),
         0 if endless else line,
         frame.name if frame else "",

@@ -33,6 +33,7 @@ from schedproof.subjects.contract import (
 )
 from schedproof.subjects.freezing import ATOMS
 from schedproof.subjects.observation import Answer, Observation, Paged, Row, Span, make_row
+from schedproof.subjects.places import text_of
 
 BATCH_FEATURES = OF_BATCHES | {
     Feature.LEDGER,
@@ -147,7 +148,7 @@ class BatchSubject:
                 priority=action.priority,
             )
         except ValueError as error:
-            return Answer(accepted=False, refusal=str(error)[:500])
+            return Answer(accepted=False, refusal=text_of(error))
         self._arrived.setdefault(action.request_id, len(self._arrived))
         return Answer(accepted=True, rejected=None if rejection is None else tuple(rejection))
 

@@ -38,6 +38,7 @@ from schedproof.subjects.observation import (
     Row,
     Span,
 )
+from schedproof.subjects.places import text_of
 from schedproof.subjects.reading import (
     attribute,
     collection,
@@ -47,7 +48,6 @@ from schedproof.subjects.reading import (
     names_of,
     new_row,
     number,
-    text_of,
 )
 
 _NOT_OF_ALL = frozenset((Feature.STRICT_TYPES, Feature.ENDLESS_ARRIVALS))

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 OUR_PACKAGES = frozenset({"schedproof", "schedmodel"})
-ERROR_TEXT_MAX = 2_000
+TEXT_MAX, ERROR_TEXT_MAX = 500, 2_000
 
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+\b")
 _CELL = re.compile(r"^(?P<path>.+), cell (?P<cell>\d+)$", re.DOTALL)
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _OURS, _WRITTEN, _NO_FILE, _LIBRARY, _PYTHON = range(5)
@@ -193,6 +194,17 @@ def is_written(spot: Spot) -> bool:
 def cell_file(path: str | Path, cell: int) -> str:
     """The name under which the code of a notebook's cell is compiled."""
     return f"{path}, cell {cell}"
+
+
+def text_of(error: BaseException) -> str:
+    """What an exception says; nothing where it cannot say it.
+
+    Addresses of objects are left out: they differ whenever the same is done again.
+    """
+    try:
+        return _ADDRESS.sub("", str(error))[:TEXT_MAX]
+    except Exception:
+        return ""
 
 
 def error_text(error: BaseException) -> str:

@@ -60,14 +60,6 @@ def elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
     return () if names == OUR_NAMES else tuple(name for name in FIELDS if name not in names)
 
 
-def text_of(error: BaseException) -> str:
-    """What an exception says; nothing where it cannot say it."""
-    try:
-        return str(error)[:500]
-    except Exception:
-        return ""
-
-
 def attribute(request: Any, name: str) -> Any:
     """An attribute that the contract asks for."""
     try:
