@@ -184,19 +184,19 @@ def check(
 def _judged(asked: dict[str, Any], language: str, progress: Progress) -> CheckResult:
     """What the searches come to, kept as traces if that is wanted."""
     started = clock.monotonic()
+    runs: tuple[RunResult, ...]
     try:
         engine = engine_plan(asked)
         if engine is not None:
-            run = run_engine(engine, progress)
-            summary = Summary(engine.target.text, (run,), clock.monotonic() - started)
-            return CheckResult(summary, language)
-        plan = make_plan(asked)
-        runs = tuple(run_plan(plan, progress))
+            name, runs = engine.target.text, (run_engine(engine, progress),)
+        else:
+            plan = make_plan(asked)
+            name, runs = plan.source.name, tuple(run_plan(plan, progress))
     except TargetError as error:
         error.args = (tell(language)(error.message_id, **error.fields),)  # what `str` says
         raise
     keeping = Keeping(runs) if asked["no_save"] else keep(runs, named_as(asked), __version__)
-    summary = Summary(plan.source.name, keeping.runs, clock.monotonic() - started)
+    summary = Summary(name, keeping.runs, clock.monotonic() - started)
     result = CheckResult(summary, language)
     result.kept, result.not_kept = keeping.paths, keeping.trouble
     return result

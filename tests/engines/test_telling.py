@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,23 @@ def test_an_exception_that_names_an_object_is_the_same_each_time(broken: MakeTin
     found = searched(adapter, 500)
     assert found.verdict == "violated"
     assert found.counterexamples[0].values["text"].endswith("Scheduler object> is lost")
+
+
+def test_a_package_in_a_folder_of_another_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tiny"]:
+        monkeypatch.delitem(sys.modules, name)  # other tests have imported it
+    shutil.copytree(Path(__file__).parent / "tiny", tmp_path / "mine")
+    with pytest.raises(TargetError, match="Name the folder tiny, and check that"):
+        schedproof.check(f"nano-vllm:{tmp_path / 'mine'}")
+
+
+def test_a_request_that_is_lost_in_a_step_has_no_number_of_its_token(broken: MakeTiny) -> None:
+    adapter = broken("seq.token_ids.append(token)", "self.running.remove(seq)")
+    story = render_text(Summary("tiny", (searched(adapter, 500),), 1.0), "en")
+    assert "LIFE-4" in story
+    assert "None" not in story
 
 
 @pytest.mark.parametrize(

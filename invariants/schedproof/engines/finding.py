@@ -8,6 +8,8 @@ Rules.
    no need of them. What is asked of such a name later is told as an error of the engine.
 3. `numpy` and `xxhash` are used where installed; small replacements do for block hashes.
 4. What was replaced is put back afterwards. A package that is not there is a `MissingPackage`.
+5. A package whose folder has another name than its own code imports it by is refused: its parts
+   would be replaced as a library that is not there, and a verdict would be about something else.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from schedproof.engines.adapter import MissingPackage
+from schedproof.subjects.load_errors import TargetError
 
 TENSORS = frozenset("torch triton flash_attn transformers torch_npu vllm".split())
 SMALL = frozenset({"numpy", "xxhash"})
@@ -72,12 +75,14 @@ class _Emptied(types.ModuleType):
 class _Finder(MetaPathFinder, Loader):
     """Finds the modules that are not to be loaded: those named, or all but one package's."""
 
-    def __init__(self, names: frozenset[str] = TENSORS, but: str = "") -> None:
+    def __init__(self, names: frozenset[str] = TENSORS, but: Path | None = None) -> None:
         self._names, self._but = names, but
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        top = fullname.partition(".")[0]
-        wanted = top in self._names if not self._but else top != self._but
+        top, _, part = fullname.partition(".")
+        wanted = top in self._names if self._but is None else top != self._but.name
+        if wanted and self._but is not None and "." in part:
+            _insist_that_it_is_another(self._but, top, part)
         return ModuleSpec(fullname, self, is_package=True) if wanted else None
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
@@ -85,6 +90,12 @@ class _Finder(MetaPathFinder, Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """There is nothing to run."""
+
+
+def _insist_that_it_is_another(folder: Path, name: str, part: str) -> None:
+    """Raise `TargetError` where this is a module of the package in the folder itself."""
+    if folder.joinpath(*part.split(".")).with_suffix(".py").is_file():
+        raise TargetError("target.renamed", package=str(folder), name=name)
 
 
 class _Digest:
@@ -143,7 +154,7 @@ def folder_of(package: str) -> Path:
 def alone(folder: Path) -> Generator[None]:
     """Within this, modules of the package in `folder` can be imported by their dotted names."""
     before = dict(sys.modules)
-    finder, last = _Finder(), _Finder(but=folder.name)
+    finder, last = _Finder(), _Finder(but=folder)
     for name in [*sys.modules]:
         if name.partition(".")[0] in (*TENSORS, folder.name):
             del sys.modules[name]

@@ -58,7 +58,7 @@ class EngineEnqueue(BatchEnqueue):
         cls,
         request_id: int,
         token_ids: Iterable[int],
-        max_new_tokens: int,
+        max_new_tokens: int = Enqueue.max_new_tokens,
         priority: int = 0,
         reuses: int | None = None,
     ) -> EngineEnqueue:

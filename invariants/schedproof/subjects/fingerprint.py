@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -39,9 +40,12 @@ def fingerprint_of_text(text: bytes) -> str:
     return sha256(text.replace(b"\r\n", b"\n")).hexdigest()[:SIGNS]
 
 
+def fingerprint_of_files(files: Sequence[Path]) -> str:
+    """The fingerprint of several source texts, in this order."""
+    return fingerprint_of_text(b"".join([file.read_bytes() for file in files]))
+
+
 @cache
 def fingerprint_of_ours() -> str:
     """The fingerprint of the built-in model: of its package, file by file."""
-    folder = Path(schedmodel.__file__).parent
-    texts = [path.read_bytes() for path in sorted(folder.glob("*.py"))]
-    return fingerprint_of_text(b"".join(texts))
+    return fingerprint_of_files(sorted(Path(schedmodel.__file__).parent.glob("*.py")))

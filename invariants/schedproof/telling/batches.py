@@ -57,8 +57,9 @@ def part_text(say: Say, part: Part) -> str:
         came = "trail.resumed" if part.resumed else "trail.admitted"
         parts.append(say(came, request=part.request))
         parts.append(say("trail.prefill.tokens", tokens=part.end - part.start))
-    else:
-        what = say("trail.decode", token=part.generated)
+    else:  # of who is lost it is not known which token it was
+        known = part.generated is not None
+        what = say("trail.decode", token=part.generated) if known else str(part.ran)
         parts.append(f"r{part.request} {what}")
     if part.grew:
         parts.append(say("trail.grew"))

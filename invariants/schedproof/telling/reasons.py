@@ -140,7 +140,7 @@ def _passed(say: Say, passed: dict[str, Any]) -> str:
 def _done(say: Say, decision: Decision) -> str:
     done = service(say, *(decision.batch or (None,)), preempted=decision.preempted)
     if decision.as_ruled is None:
-        return say("explain.no_rules", done=done)
+        return say("explain.as_seen" if decision.only_seen else "explain.no_rules", done=done)
     if decision.as_ruled:
         return say("explain.as_ruled", done=done)
     if decision.why is not None:

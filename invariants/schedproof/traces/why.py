@@ -29,7 +29,7 @@ from schedproof.subjects.contract import Config, Feature, SubjectError
 from schedproof.subjects.observation import Answer, Observation, Row
 from schedproof.traces.store import Kept
 from schedproof.traces.trace import TraceError
-from schedproof.traces.why_batch import FACTS, facts_of, places_of
+from schedproof.traces.why_batch import FACTS, BatchPlace, facts_of, places_of
 
 _SLOTS = RequestState.__slots__
 
@@ -57,9 +57,9 @@ class Decision:
     @property
     def as_ruled(self) -> bool | None:
         """Whether the scheduler did what the rules say; None where they say nothing."""
+        if self.only_seen:
+            return None
         if self.places is not None:
-            if any(each["outcome"] in FACTS for each in self.places):
-                return None
             due = (self.due("is_let_in", "decodes", "grows"), self.due("gives_way"))
             return (set(self.batch), set(self.preempted)) == tuple(map(set, due))
         if self.why is None:
@@ -67,6 +67,11 @@ class Decision:
         victim = self.why["victim"]
         victims = () if victim is None else (victim,)
         return self.served == self.why["chosen"] and tuple(self.preempted) == victims
+
+    @property
+    def only_seen(self) -> bool:
+        """Whether it is told what happened in the step, and no rule says what should have."""
+        return any(each["outcome"] in FACTS for each in self.places or ())
 
     def due(self, *outcomes: str) -> list[int]:
         """Ids of the requests of a batch of which that becomes by the rules."""
@@ -94,6 +99,7 @@ def decisions(
     """The decision of every step, up to where the scheduler fails, and with what it does."""
     subject = start(config)
     ruled = Feature.REFERENCE_ORDER in subject.features
+    engine = Feature.FORWARD_PASS in subject.features
     seen = subject.observe()
     found: list[Decision] = []
     for number, action in enumerate(actions, start=1):
@@ -104,20 +110,20 @@ def decisions(
         except SubjectError as error:
             return found, error
         if isinstance(action, Step):
-            found.append(_decision(number, config, before, answer, seen, ruled))
+            places = facts_of(before, answer, seen) if engine else places_of(before, config)
+            why = why_of(before, config) if ruled else None
+            found.append(_decision(number, before, answer, seen, why, places))
     return found, None
 
 
 def _decision(
     number: int,
-    config: Config,
     before: Observation,
     answer: Answer,
     after: Observation,
-    ruled: bool,
+    why: Why | None,
+    places: list[BatchPlace] | None,
 ) -> Decision:
-    why = why_of(before, config) if ruled else None
-    places = facts_of(before, answer, after) or places_of(before, config)
     now = {row.request_id: row for row in after.rows}
     preempted = [row.request_id for row in before.rows if row.admitted and _gave_way(row, now)]
     return Decision(

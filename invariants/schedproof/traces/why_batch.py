@@ -7,9 +7,9 @@ Rules.
 2. Of the first who is not let in it is told which limit stands in the way: seats, tokens of the
    step, or blocks. Everybody behind it waits for it.
 3. A state that ours cannot be in is not explained.
-4. Where prompts are computed in parts and blocks are shared, what a request needs depends on what
-   lies in the cache, which nobody sees. There it is told what each request got in the step, and of
-   the others which limit was reached, and nothing is said of what the rules would do.
+4. Engines have rules of their own, and what a request needs there depends on what lies in the
+   cache, which nobody sees. So it is told what each request got in the step, and of the others
+   which limit was reached, and nothing is said of what the rules would do.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class BatchPlace:
     """A request in a step: what becomes of it by the rules, with the numbers that say why.
 
     `outcome` is decodes, grows, is_let_in, gives_way, no_seat, no_tokens, no_blocks or
-    waits_behind; of what was seen only: got, gave_way, no_seat, spent, short or left_out.
+    waits_behind; of what was seen only: got, got_one, got_none, gave_way, no_seat, spent, short
+    or left_out.
     """
 
     request_id: int
@@ -43,7 +44,7 @@ class BatchPlace:
 
 def places_of(seen: Observation, config: Config) -> list[BatchPlace] | None:
     """What the built-in scheduler would do from this state; None if it cannot be in it."""
-    if seen.paged is None or seen.paged.in_parts or config.policy not in BATCH_POLICIES:
+    if seen.paged is None or config.policy not in BATCH_POLICIES:
         return None
     try:
         model = _model(seen.rows, seen.paged, config)
@@ -65,13 +66,13 @@ def places_of(seen: Observation, config: Config) -> list[BatchPlace] | None:
     ]
 
 
-FACTS = frozenset({"got", "gave_way", "spent", "short", "left_out"})
+FACTS = frozenset({"got", "got_one", "got_none", "gave_way", "spent", "short", "left_out"})
 """The outcomes that only say what was seen."""
 
 
 def facts_of(before: Observation, answer: Answer, after: Observation) -> list[BatchPlace] | None:
-    """What a step gave each request, where nothing can be said of the rules; else None."""
-    if before.paged is None or after.paged is None or not before.paged.in_parts:
+    """What a step of an engine gave each request; None where its blocks are not seen."""
+    if before.paged is None or after.paged is None:
         return None
     rows = {row.request_id: row for row in before.rows if not row.finished}
     now = {row.request_id: row for row in after.rows}
@@ -90,6 +91,10 @@ def _seen(
 ) -> tuple[str, dict[str, Any]]:
     span = spans.get(row.request_id)
     if span is not None and span.start is not None and span.end is not None:
+        if span.end <= span.start:
+            return "got_none", {}
+        if span.end == span.start + 1:
+            return "got_one", {"first": span.start}
         return "got", {"first": span.start, "last": span.end - 1}
     if row.admitted and now is not None and not now.admitted and not now.finished:
         return "gave_way", {"blocks": row.held_blocks}

@@ -14,7 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from schedmodel.paged import PagedScheduler
+from schedproof.engines.named import engine_target
 from schedproof.engines.paged_source import OUR_PAGED, paged_source
+from schedproof.engines.source import engine_source
 from schedproof.subjects.chapter import from_class
 from schedproof.subjects.fingerprint import fingerprint_of_text
 from schedproof.subjects.sources import Loaded, Source, loaded_batches, source_of
@@ -60,7 +62,10 @@ def source_named(
     factory: str | Callable[..., Any] | None = None,
     cell: int | None = None,
 ) -> Source:
-    """The source of any target, faults included. Raises `UnknownFault` and `TargetError`."""
+    """The source of any target, faults and engines included.
+
+    Raises `UnknownFault` and `TargetError`.
+    """
     if isinstance(target, str) and target.startswith(PREFIX) and factory is None and cell is None:
         name = target[len(PREFIX) :]
         if name.lower() not in BY_NAME:
@@ -68,7 +73,8 @@ def source_named(
         return source_of_fault(BY_NAME[name.lower()])
     if target == OUR_PAGED and factory is None and cell is None:
         return paged_source()
-    return source_of(target, factory, cell)
+    engine = engine_target(target) if factory is None and cell is None else None
+    return engine_source(engine) if engine is not None else source_of(target, factory, cell)
 
 
 def load_class(fault: Fault) -> type[Any]:

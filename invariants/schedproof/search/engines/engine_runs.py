@@ -18,6 +18,7 @@ from schedproof.claims.catalogue import CLAIMS
 from schedproof.claims.claim import Claim, Over
 from schedproof.engines.adapter import EngineAdapter
 from schedproof.engines.named import LARGE, EngineTarget, load_adapter
+from schedproof.engines.source import mark_of
 from schedproof.search import isolation
 from schedproof.search.engines.engine_search import Within, search_engine
 from schedproof.search.engines.self_test import SelfTest, Tried, self_test
@@ -108,7 +109,8 @@ def _job(plan: EnginePlan, loaded: EngineAdapter | None) -> Callable[[Channel], 
             trouble = Trouble("load", error.message_id, dict(error.fields), place)
             return {"trouble": asdict(trouble)}
         channel.begin(plan.target.text)
-        return search_engine(adapter, plan.claims, plan.within, channel).to_json()
+        found = search_engine(adapter, plan.claims, plan.within, channel)
+        return replace(found, fingerprint=mark_of(adapter)).to_json()
 
     return job
 

@@ -22,7 +22,7 @@ from schedproof.claims.claim import Claim
 from schedproof.claims.judge import Judge
 from schedproof.engines.adapter import EngineAdapter
 from schedproof.engines.guard import Guard
-from schedproof.engines.pipelined import PipelinedSubject
+from schedproof.engines.source import start_engine
 from schedproof.engines.subject import EngineSubject, features_of
 from schedproof.search.engines import box
 from schedproof.search.engines.box import drawn
@@ -96,8 +96,7 @@ def starter(adapter: EngineAdapter, pace: Pace) -> StartEngine:
     guard = Guard()
 
     def start(config: Config) -> EngineSubject:
-        kind = PipelinedSubject if adapter.steps_in_flight > 1 else EngineSubject
-        return kind(adapter, config, pace, rows, guard)
+        return start_engine(adapter, config, pace, rows, guard)
 
     return start
 
