@@ -1,102 +1,65 @@
 """Mutants of the claims and the searches: the small changes to them that no test notices.
 
-`python -m tests.mutation claims` (or `search`) copies the packages and the tests into a scratch
-folder, lets mutmut change one thing after the other there, and prints every mutant that no test
-killed, as a difference. It takes hours on two processors, and is no part of the test suite. With
-`--known` only those are printed that `survivors.json` beside this file does not explain.
+    python -m tests.mutation claims                    every module of the claims
+    python -m tests.mutation search --only 'lasso*'    some modules of the searches
+    python -m tests.mutation search --missing          those that the record does not have
 
-Rules. The packages are laid side by side, because mutmut finds names of modules from folders. Tests
-that read our own source text are left out: a mutated file holds every mutant at once.
+Each module is copied into a scratch folder, where mutmut changes one thing after the other; what
+no test noticed is printed as a difference, unless `survivors.json` beside this file explains it.
+The numbers of each module go into `results.json` when it is done, so a run that is stopped is
+taken up by `--missing`. A module takes minutes; none of this is part of the test suite.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import fnmatch
 import os
-import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-SURVIVORS = Path(__file__).with_name("survivors.json")
-TESTS = {
-    "claims": ["tests/claims"],
-    "search": ["tests/search", "tests/exhaustive", "tests/liveness"],
-}
-READS_SOURCE = [
-    "tests/claims/test_edge_claims.py::test_every_text_that_tells_a_breach_is_brought_about",
-    "tests/claims/test_run_claims.py::test_every_text_that_tells_a_breach_is_brought_about",
-]
-IN_CHILDREN = ["tests/claims/test_own_claims.py", "tests/search/test_interrupts.py"]
-"""Files whose subjects run in processes of their own, where no mutant is chosen."""
+from tests.mutation import record
+from tests.mutation.scratch import Scratch
+from tests.mutation.selection import tests_of
 
 
 def main() -> int:
     """Run what was asked for; 1 if a mutant survives that nobody has explained."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation")
-    parser.add_argument("package", choices=TESTS)
+    parser.add_argument("package", choices=("claims", "search"))
     parser.add_argument("--only", default="*", help="modules, as in 'victim*'")
-    parser.add_argument("--known", action="store_true", help="print only what is not explained")
+    parser.add_argument("--missing", action="store_true", help="only what was not run yet")
+    parser.add_argument("--children", type=int, default=os.cpu_count() or 1, metavar="N")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        scratch = Path(folder)
-        lay_out(scratch, asked.package, asked.only)
-        mutmut(scratch, "run", "--max-children", str(os.cpu_count() or 1))
-        alive = survivors(scratch)
-        explained = json.loads(SURVIVORS.read_text("utf-8")) if asked.known else {}
-        unknown = [name for name in alive if name not in explained]
-        for name in unknown:
-            sys.stdout.write(f"{name}\n{difference(scratch, name)}\n")
-    sys.stdout.write(f"{len(alive)} survived, {len(unknown)} of them without explanation\n")
+    unknown = 0
+    for module, tests in tests_of(asked.package).items():
+        if not fnmatch.fnmatch(module.rpartition("/")[2], asked.only):
+            continue
+        if not (asked.missing and module in record.results().get(asked.package, {})):
+            unknown += run(asked.package, module, tests, asked.children)
     return bool(unknown)
 
 
-def lay_out(scratch: Path, package: str, only: str) -> None:
-    """The packages, the tests and a configuration, as mutmut needs them."""
-    shutil.copytree(ROOT / "model" / "schedmodel", scratch / "schedmodel")
-    shutil.copytree(ROOT / "invariants" / "schedproof", scratch / "schedproof")
-    for name in ("tests", "examples", "docs"):
-        shutil.copytree(ROOT / name, scratch / name)
-    ours = (ROOT / "pyproject.toml").read_text("utf-8")
-    options = re.search(r"^\[tool\.pytest\.ini_options\]\n.*?(?=^\[)", ours, re.M | re.S)
-    assert options is not None
-    left_out = [f"--deselect={name}" for name in READS_SOURCE]
-    left_out += [f"--ignore={name}" for name in IN_CHILDREN]
-    settings = {
-        "source_paths": ["schedproof", "schedmodel"],
-        "only_mutate": [f"schedproof/{package}/{only}"],
-        "pytest_add_cli_args_test_selection": TESTS[package],
-        "pytest_add_cli_args": left_out,
-        "also_copy": ["tests", "examples", "docs"],
-    }
-    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-    text = "\n".join([options[0], "[tool.mutmut]", *lines, ""])
-    (scratch / "pyproject.toml").write_text(text, "utf-8")
+def run(package: str, module: str, tests: list[str], children: int) -> int:
+    """Run a module, print and record what came of it; how many survivors nobody explained."""
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        scratch = Scratch(Path(folder) / "all", package, module, tests)
+        came = scratch.run(children)
+        unknown = [name for name in came.survived if name not in record.explained()]
+        for name in unknown:
+            say(f"{name}\n{scratch.difference(name.partition(' ')[0])}\n")
+    record.keep(package, module, came)
+    say(f"{package}/{module}: {came.mutants} mutants, {came.killed} killed,")
+    say(f" {came.timed_out} out of time, {len(came.survived)} survived,")
+    say(f" {len(unknown)} without explanation\n")
+    return len(unknown)
 
 
-def mutmut(scratch: Path, *words: str) -> str:
-    """What the mutation tester prints; its own progress goes to standard error."""
-    command = [sys.executable, "-m", "mutmut", *words]
-    output = None if words[0] == "run" else subprocess.PIPE
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(command, cwd=scratch, env=env, stdout=output or sys.stderr, text=True)
-    return done.stdout or ""
-
-
-def survivors(scratch: Path) -> list[str]:
-    """Names of the mutants that a test reached and none noticed."""
-    lines = (line.partition(":") for line in mutmut(scratch, "results").splitlines())
-    return [name.strip() for name, _, fate in lines if fate.strip() == "survived"]
-
-
-def difference(scratch: Path, name: str) -> str:
-    """The changed lines of a mutant."""
-    lines = mutmut(scratch, "show", name).splitlines()
-    return "\n".join(f"    {line}" for line in lines if re.match(r"[-+](?![-+])", line))
+def say(text: str) -> None:
+    """Print at once: a run takes long."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
