@@ -15,6 +15,9 @@ from schedproof.search import isolation
 from schedproof.search.isolation import (
     Channel,
     Crashed,
+    Crowd,
+    Ended,
+    Enough,
     Finished,
     Job,
     JsonValue,
@@ -151,6 +154,48 @@ def test_jobs_run_at_the_same_time() -> None:
     start = time.monotonic()
     run_parallel([job] * 8, LIMITS, workers=8)
     assert time.monotonic() - start < 7  # one after the other takes eight
+
+
+def waiting(_channel: Channel) -> JsonValue:
+    time.sleep(60)
+    return None
+
+
+def test_jobs_that_nobody_needs_any_more_are_ended() -> None:
+    def found(_channel: Channel) -> JsonValue:
+        return "found"
+
+    def known(channel: Channel) -> JsonValue:
+        channel.known("as far as it is known")
+        return waiting(channel)
+
+    enough = Enough(lambda outcome: getattr(outcome, "value", None) == "found", 0.3)
+    start = time.monotonic()
+    outcomes = run_parallel([known, found, waiting, waiting], LIMITS, 2, enough=enough)
+    assert time.monotonic() - start < 30
+    assert [type(outcome) for outcome in outcomes] == [Ended, Finished, Ended, Ended]
+    assert outcomes[0].known == "as far as it is known"
+
+
+def test_a_moment_is_left_for_the_others_to_say_the_same() -> None:
+    def job(_channel: Channel) -> JsonValue:
+        time.sleep(0.2)
+        return "found"
+
+    enough = Enough(lambda outcome: True, 30)
+    outcomes = run_parallel([job, job, job], LIMITS, 1, enough=enough)
+    assert [type(outcome) for outcome in outcomes] == [Finished] * 3
+
+
+def test_after_a_while_more_run_at_once() -> None:
+    def found(_channel: Channel) -> JsonValue:
+        return "found"
+
+    enough = Enough(lambda outcome: getattr(outcome, "value", None) == "found", 0)
+    start = time.monotonic()
+    outcomes = run_parallel([waiting, found], LIMITS, 1, enough=enough, crowd=Crowd(2, 0.2))
+    assert time.monotonic() - start < 30  # it does not wait for the first to end
+    assert [type(outcome) for outcome in outcomes] == [Ended, Finished]
 
 
 def test_no_jobs_have_no_outcomes() -> None:

@@ -33,6 +33,7 @@ from schedproof.search.isolated_child import (
 from schedproof.search.outcomes import (
     Crashed,
     Died,
+    Ended,
     Exited,
     FirstLines,
     Hung,
@@ -161,6 +162,11 @@ class Child:
             self._ended_because = "interrupted"
             self.kill()
 
+    def end(self) -> None:
+        """End the child because nobody needs it any more."""
+        self._ended_because = "ended"
+        self.kill()
+
     def enforce(self, now: float) -> None:
         """End the child if one of its limits is passed."""
         if self._asked_at:
@@ -253,6 +259,8 @@ class Child:
             return outcome_of(self._last_message, about)
         if self._ended_because == "interrupted":
             return Interrupted(self._last_progress, **about)
+        if self._ended_because == "ended":
+            return Ended(**about)
         if self._ended_because == "hung":
             return Hung(self._dumped_place(), **about)
         return self._how_it_went(about)

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import selectors
 import signal
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from schedproof.search.channel import ActionHung, Channel
 from schedproof.search.child_process import Child
@@ -30,6 +31,7 @@ from schedproof.search.isolated_child import Limits, verdict
 from schedproof.search.outcomes import (
     Crashed,
     Died,
+    Ended,
     Exited,
     Finished,
     FirstLines,
@@ -50,7 +52,10 @@ __all__ = [
     "ActionHung",
     "Channel",
     "Crashed",
+    "Crowd",
     "Died",
+    "Ended",
+    "Enough",
     "Exited",
     "Finished",
     "Hung",
@@ -69,8 +74,26 @@ __all__ = [
 Job: TypeAlias = "Callable[[Channel], JsonValue]"
 Tell: TypeAlias = "Callable[[int, dict[str, Any]], None]"
 
+
+class Enough(NamedTuple):
+    """When the other jobs are not needed any more, and how many seconds they are given still."""
+
+    shown_by: Callable[[Outcome], bool]
+    seconds: float
+
+
 _LOOK_SECONDS: Final = 0.05
 _LOOK_SOON_SECONDS: Final = 0.002
+
+
+class Crowd(NamedTuple):
+    """How many children may run at a time once that many seconds have gone by.
+
+    Jobs that wait for a processor wait for the end of others; those that share one do not.
+    """
+
+    workers: int
+    after_seconds: float
 
 
 def can_isolate() -> bool:
@@ -99,16 +122,21 @@ def run_parallel(
     limits: Limits,
     workers: int | None = None,
     on_progress: Tell | None = None,
+    enough: Enough | None = None,
+    crowd: Crowd | None = None,
 ) -> list[Outcome]:
     """Run jobs in up to `workers` children at a time; the outcomes come in the order of the jobs.
 
-    `workers` is the number of processors by default; `limits` hold for each job, from its own
-    start. `on_progress` also gets the index of the job.
+    `workers` is the number of processors by default, and after a while as many as `crowd` says;
+    `limits` hold for each job, from its own
+    start. `on_progress` also gets the index of the job. Once an outcome is `enough`, the other
+    jobs have that many seconds more, and are `Ended` then; where the system cannot fork, they
+    are all run.
     """
     tell = on_progress or _tell_nobody
     if not can_isolate():
         return [_run_here(job, limits, tell, index) for index, job in enumerate(jobs)]
-    pool = _Pool(jobs, limits, workers or os.cpu_count() or 1, tell)
+    pool = _Pool(jobs, limits, workers or os.cpu_count() or 1, tell, enough, crowd)
     with contextlib.closing(pool), _on_interrupt(pool.interrupt):
         return pool.run()
 
@@ -126,9 +154,15 @@ class _Pool:
         limits: Limits,
         workers: int,
         tell: Tell,
+        enough: Enough | None = None,
+        crowd: Crowd | None = None,
     ) -> None:
         self._limits = limits
+        self._enough = enough
+        self._ends_at = math.inf
         self._workers = workers
+        self._crowd = crowd or Crowd(workers, math.inf)
+        self._began = time.monotonic()
         self._tell = tell
         self._waiting = deque(enumerate(jobs))
         self._running: dict[int, Child] = {}
@@ -140,12 +174,16 @@ class _Pool:
         """Run until every job has an outcome."""
         while self._waiting or self._running:
             self._pass_interrupt_on()
+            if time.monotonic() > self._ends_at:
+                self._drop_waiting(Ended())
             self._start_waiting()
             reporting = self._listen()
             now = time.monotonic()
             for index, child in list(self._running.items()):
                 if child.has_gone():
                     self._finish(index, child)
+                elif now > self._ends_at:
+                    child.end()
                 elif child not in reporting:
                     child.enforce(now)
         return [outcome for _, outcome in sorted(self._outcomes.items())]
@@ -164,14 +202,20 @@ class _Pool:
     def _pass_interrupt_on(self) -> None:
         if not self._interrupts:
             return
-        for index, _ in self._waiting:
-            self._outcomes[index] = Interrupted(None)
-        self._waiting.clear()
+        self._drop_waiting(Interrupted(None))
         for child in self._running.values():
             child.interrupt(at_once=self._interrupts > 1)
 
+    def _drop_waiting(self, outcome: Outcome) -> None:
+        """Let this be the outcome of the jobs that have not begun."""
+        for index, _ in self._waiting:
+            self._outcomes[index] = outcome
+        self._waiting.clear()
+
     def _start_waiting(self) -> None:
-        while self._waiting and len(self._running) < self._workers:
+        crowded = time.monotonic() > self._began + self._crowd.after_seconds
+        workers = max(self._workers, self._crowd.workers) if crowded else self._workers
+        while self._waiting and len(self._running) < workers:
             index, job = self._waiting.popleft()
             try:
                 self._running[index] = self._start(index, job)
@@ -205,7 +249,9 @@ class _Pool:
         for fd in child.fds:
             self._selector.unregister(fd)
         del self._running[index]
-        self._outcomes[index] = child.finish()
+        outcome = self._outcomes[index] = child.finish()
+        if self._enough is not None and self._enough.shown_by(outcome):
+            self._ends_at = min(self._ends_at, time.monotonic() + self._enough.seconds)
 
 
 @contextlib.contextmanager

@@ -105,6 +105,11 @@ class Interrupted(Outcome):
     returned: bool = False
 
 
+@dataclass(frozen=True)
+class Ended(Outcome):
+    """Nobody needed the job any more: another one had come to what was looked for."""
+
+
 class FirstLines:
     """Takes all that is printed and keeps little of it."""
 

@@ -3,9 +3,12 @@
 Rules.
 1. The user's code is loaded and called in children only. A first child looks whether the
    scheduler can be used at all, so that a broken file is told once, not once a policy.
-2. Each policy gets its share of the time: all of it when there is a processor for each,
-   less when they must take turns.
-3. Whatever becomes of a child is a result. A child that could not answer gives the verdict
+2. Each policy gets its share of the time: all of it when all run at once, less when they must
+   take turns. Those that find no processor are not kept waiting for long, but share one then:
+   a policy that shows a violation soon spares the reader the others.
+3. Once a policy shows a violation, the others have a moment to show theirs, and are ended then;
+   who wants to know about each of them keeps going. So what is broken is told soon.
+4. Whatever becomes of a child is a result. A child that could not answer gives the verdict
    error, or incomplete if the reader interrupted it. What a search found counts, even if the
    scheduler ends or hangs the child while that is being explained.
 """
@@ -50,6 +53,10 @@ ALL = "all"
 SHARE_FOR_STATES = 0.8
 EXPLAINING_SECONDS = 2.0
 """How long counterexamples may be explained after a search that used up its time."""
+OTHERS_SECONDS = 0.5
+"""How long policies may go on after one of them has shown a violation."""
+AT_ONCE, SOON_SECONDS = 4, 1.0
+"""How many policies run at once after that time, however few processors there are."""
 IN_RANDOM_RUNS = contract.Limits(block_size=2, max_num_seqs=4, max_num_batched_tokens=12)
 """How a scheduler of batches is set up there: so that four requests outgrow a few blocks."""
 
@@ -88,6 +95,11 @@ class Plan:
         scope = self.asked.scope
         return Config(policy, scope.blocks, scope.aging_interval, scope.limits)
 
+    @property
+    def to_the_end(self) -> bool:
+        """Whether every policy is searched, whatever the others show."""
+        return self.asked.keep_going or self.asked.all_shortest or LIVENESS in self.searches
+
     def jobs(self) -> list[tuple[str, str]]:
         """One (search, policy) for each child."""
         return [(search, policy) for search in self.searches for policy in self.policies]
@@ -102,12 +114,15 @@ def run_plan(plan: Plan, tell: Tell) -> list[RunResult]:
         return [failed]
     jobs = plan.jobs()
     workers = min(os.cpu_count() or 1, len(jobs))
-    share = plan.seconds / math.ceil(len(jobs) / workers)
+    crowd = isolation.Crowd(max(workers, AT_ONCE), SOON_SECONDS)
+    share = plan.seconds / math.ceil(len(jobs) / crowd.workers)
     outcomes = isolation.run_parallel(
         [job_of(plan, search, policy) for search, policy in jobs],
         replace(limits, seconds=share),
         workers,
         lambda _index, data: tell(data),
+        None if plan.to_the_end else isolation.Enough(_shows_a_violation, OTHERS_SECONDS),
+        crowd,
     )
     results = [result_of(plan, *job, o) for job, o in zip(jobs, outcomes, strict=True)]
     results = [replace(result, own_claims=words) for result in results]
@@ -300,6 +315,11 @@ def _notes_on(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
     return notes
 
 
+def _shows_a_violation(outcome: Outcome) -> bool:
+    value: Any = outcome.value if isinstance(outcome, isolation.Finished) else None
+    return value is not None and value["verdict"] == Verdict.VIOLATED.value
+
+
 def _blank(plan: Plan, search: str, policy: str) -> RunResult:
     if search != RANDOM:
         return RunResult.blank(policy, EXHAUSTIVE, plan.asked.scope.to_bounds())
@@ -316,6 +336,8 @@ def result_of(plan: Plan, search: str, policy: str, outcome: Outcome) -> RunResu
         interrupted = result.interrupted or isinstance(outcome, isolation.Interrupted)
         return replace(result, interrupted=interrupted, notes=(*result.notes, *notes))
     blank = replace(_blank(plan, search, policy), seconds=outcome.seconds, notes=notes)
+    if isinstance(outcome, isolation.Ended):
+        return replace(blank, verdict=Verdict.INCOMPLETE.value, stopped_by="other_policy")
     if isinstance(outcome, isolation.Interrupted):
         verdict = Verdict.INCOMPLETE.value
         return replace(blank, verdict=verdict, interrupted=True, stopped_by="interrupt")

@@ -174,9 +174,6 @@ class SchedulerMachine(RuleBasedStateMachine):
         drawn = valid_requests if self.config.limits is None else batch_requests
         return drawn(self.session, self.bounds, rival=rival)
 
-    def _can_abort(self) -> bool:
-        return self.config.limits is not None and bool(self.session.used_ids)
-
     def _is_serving(self) -> bool:
         return any(row.admitted for row in self.session.seen.rows)
 
@@ -193,11 +190,6 @@ class SchedulerMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def enqueue_invalid(self, data: Any) -> None:
         self._do(data.draw(invalid_requests(self.session, self.bounds)))
-
-    @rule(data=st.data())
-    @precondition(_can_abort)
-    def abort(self, data: Any) -> None:
-        self._do(Abort(data.draw(st.sampled_from(sorted(self.session.used_ids)))))
 
     @rule()
     def step(self) -> None:
@@ -220,6 +212,18 @@ class SchedulerMachine(RuleBasedStateMachine):
             with self._telling():
                 session.drain()
                 session.judge_run()
+
+
+class BatchMachine(SchedulerMachine):
+    """The same for schedulers of batches, which abort.
+
+    It is a machine of its own: a rule that is never enabled takes draws from all the others.
+    """
+
+    @rule(data=st.data())
+    @precondition(lambda self: bool(self.session.used_ids))
+    def abort(self, data: Any) -> None:
+        self._do(Abort(data.draw(st.sampled_from(sorted(self.session.used_ids)))))
 
 
 def _nothing(*_: Any) -> None:
@@ -249,7 +253,8 @@ def make_machine(
         "ended": staticmethod(ended),
         "broken": staticmethod(broken),
     }
-    return type("SchedulerMachine", (SchedulerMachine,), bound)
+    machine = SchedulerMachine if config.limits is None else BatchMachine
+    return type("SchedulerMachine", (machine,), bound)
 
 
 def settings_of(profile: Profile, shrink: bool = True) -> hypothesis.settings:

@@ -74,7 +74,7 @@ def note_lines(say: Say, runs: Sequence[RunResult], width: int) -> list[Line]:
 
 
 def _stopped(say: Say, reason: str) -> str:
-    known = ("time", "memory", "interrupt", "cap")
+    known = ("time", "memory", "interrupt", "cap", "other_policy")
     return say(f"stopped.{reason}") if reason in known else say("stopped.other", reason=reason)
 
 
