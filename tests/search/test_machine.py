@@ -26,7 +26,7 @@ from schedproof.claims.judge import Judge
 from schedproof.search import stateful
 from schedproof.search.profiles import Bounds, Profile
 from schedproof.search.session import ClaimBroken
-from schedproof.subjects.contract import Config
+from schedproof.subjects.contract import Config, Limits
 from schedproof.zoo import plain
 from schedproof.zoo.plain import PlainScheduler
 
@@ -133,3 +133,12 @@ def test_a_machine_without_room_still_has_something_to_do() -> None:
     machine = stateful.make_machine(start, config, judge, Bounds(requests=1, blocks=0))
     stateful.run_machine(machine, Profile("moment", 5, 10), 3)
     assert judge.exercised()["INPUT-2"] > 0
+
+
+def test_a_machine_has_no_rule_that_could_never_be_used() -> None:
+    start, config = starter(MODEL), Config("aging", 3)
+    judge = Judge(applicable(select(()), start(config)))
+    of_the_chapter = stateful.make_machine(start, config, judge, Bounds())
+    batches = Config("fcfs", 3, limits=Limits())
+    of_batches = stateful.make_machine(start, batches, judge, Bounds())
+    assert [hasattr(machine, "abort") for machine in (of_the_chapter, of_batches)] == [False, True]
