@@ -38,7 +38,7 @@ COMMANDS = {
     "conv in batches": "azure_llm_2023_conv_rows_00001_00600.csv --batch 16 --step-ms 30 "
     "--blocks 1024",
     "mooncake in batches": "mooncake_fast25_conversation_rows_00001_00150.jsonl --batch 8 "
-    "--step-ms 30 --blocks 12000 --token-budget 131072",
+    "--step-ms 30 --blocks 12000",
 }
 """Name and words after `schedproof compare`."""
 
@@ -47,6 +47,10 @@ FULL_COMMANDS = {
     "conv, 12,000 rows": "azure_llm_2023_conv_rows_00001_12000.csv --step-ms 1 --blocks 1024",
     "mooncake, 7,989 rows": "mooncake_fast25_conversation_rows_00001_07989.jsonl --step-ms 1 "
     "--blocks 6000",
+    "conv in batches, 12,000 rows": "azure_llm_2023_conv_rows_00001_12000.csv --batch 64 "
+    "--step-ms 30 --blocks 4096",
+    "mooncake in batches, 7,989 rows": "mooncake_fast25_conversation_rows_00001_07989.jsonl "
+    "--batch 64 --step-ms 30 --blocks 40000",
 }
 """The same of the longer recordings, with the set-ups of the short ones."""
 

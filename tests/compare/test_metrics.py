@@ -130,11 +130,29 @@ def test_a_policy_has_not_won_against_itself() -> None:
 
 
 def test_an_interval_that_holds_zero_names_no_winner() -> None:
-    unsure = verdicts.Difference("ttft_mean", -5.0, -11.0, 1.0, 100)
+    unsure = verdicts.Difference("ttft_mean", -5.0, -11.0, 1.0, 100, 0.5)
     assert not unsure.better
     assert not unsure.worse
-    assert verdicts.Difference("ttft_mean", -5.0, -11.0, -1.0, 100).better
-    assert verdicts.Difference("attainment", -0.5, -0.6, -0.4, 100).worse
+    assert verdicts.Difference("ttft_mean", -5.0, -11.0, -1.0, 100, 0.5).better
+    assert verdicts.Difference("attainment", -0.5, -0.6, -0.4, 100, 0.01).worse
+
+
+def test_a_difference_that_nobody_would_notice_decides_nothing() -> None:
+    small = verdicts.Difference("ttft_mean", -0.4, -0.5, -0.3, 100, 0.5)
+    assert small.sure
+    assert not small.better
+    assert not small.worse
+    assert verdicts.Difference("ttft_mean", -0.5, -0.6, -0.4, 100, 0.5).better
+
+
+def test_what_is_sure_and_small_is_said_to_be_so() -> None:
+    run = measured(azure(60, TIGHT), "fcfs")
+    slower = replace(run, ttft=run.ttft * 1.005)
+    judgement = verdicts.judge([run, slower], seed=0)[1]
+    assert (judgement.word, judgement.reasons) == ("tune", (("small", ""),))
+    least = 0.02 * run.ttft[run.completed].mean()
+    assert judgement.differences[1].least == pytest.approx(least, abs=1e-5)
+    assert judgement.differences[1].sure
 
 
 def test_a_clear_difference_is_found_with_its_size() -> None:

@@ -72,8 +72,8 @@ def _compare(
     asked = parsed(said)
     look_at_places(trace, said["csv"], said["html"])
     try:
-        loaded = load(trace, asked["format"], drop, asked["rows"])
         policies, setup = chosen_policies(asked), setup_of(asked)
+        loaded = load(trace, asked["format"], drop, asked["rows"], hashes=setup.batch > 1)
         with show_progress(spoken, quiet, "compare.progress") as progress:
             found = compare(loaded, setup, policies, progress, asked["until"])
     except KeyboardInterrupt:

@@ -68,7 +68,7 @@ def to_document(found: Comparison) -> dict[str, Any]:
         },
         "setup": {**asdict(workload.setup), "engine": engine(workload.setup), "until": found.until},
         "real": ["arrivals", "prompt_tokens", "output_tokens"],
-        "derived": ["cache_hit"] if trace.has_hashes else [],
+        "derived": _derived(workload),
         "assumed": ["step", "blocks", "block_size", "slo_ttft", "slo_tpot", "time_factor"],
         "synthetic": {
             "fields": ["priority", "deadline"],
@@ -81,6 +81,13 @@ def to_document(found: Comparison) -> dict[str, Any]:
             for run, judgement in zip(found.runs, found.judgements, strict=True)
         ],
     }
+
+
+def _derived(workload: Workload) -> list[str]:
+    """What follows from the hashes of the trace, where it has some and they are used."""
+    if not workload.trace.has_hashes:
+        return []
+    return ["cache_hit"] if workload.setup.batch == 1 else ["shared_prefixes"]
 
 
 def engine(setup: Setup) -> str:

@@ -2,7 +2,8 @@
 
 Rules.
 1. Rows are read one at a time, so a file of a million rows costs the numbers that are kept of
-   it: three for each request, and whether its prompt was in a cache.
+   it: three for each request, and whether its prompt was in a cache. The hashes of its prompt
+   are kept where they are asked for.
 2. A row that cannot be taken ends the reading with line and column, or is dropped and
    counted by reason where that is asked for. Rows read are rows kept and rows dropped.
 3. Arrivals count from the first kept row. Rows out of order are sorted by arrival, equal
@@ -17,7 +18,7 @@ import csv
 import hashlib
 import json
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -44,6 +45,7 @@ class Trace:
     prompts: array[int] = field(default_factory=lambda: array("q"))
     outputs: array[int] = field(default_factory=lambda: array("q"))
     hits: bytearray = field(default_factory=bytearray)
+    hashes: list[array[int]] = field(default_factory=list["array[int]"])
     sha256: str = ""
     rows_read: int = 0
     dropped: dict[str, int] = field(default_factory=dict[str, int])
@@ -56,15 +58,27 @@ class Trace:
     def has_hashes(self) -> bool:
         return bool(self.format.block_tokens)
 
+    def hashes_of(self, place: int) -> Sequence[int]:
+        """The parts of a prompt by number, equal where they and all before them are equal."""
+        return self.hashes[place] if self.hashes else ()
+
 
 def load(
-    path: str, format_name: str | None = None, drop: bool = False, rows: int | None = None
+    path: str,
+    format_name: str | None = None,
+    drop: bool = False,
+    rows: int | None = None,
+    hashes: bool = False,
 ) -> Trace:
-    """Read a trace file. Raises `UsageError` for what is no trace, or a bad row without `drop`."""
+    """Read a trace file, with the `hashes` of prompts if they are wanted.
+
+    Raises `UsageError` for what is no trace, or a bad row without `drop`.
+    """
     digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as file:
-            return _load(path, format_name, drop, rows, digest, _texts(file, digest))
+            keep = _Keeper(drop, hashes)
+            return _load(path, format_name, rows, keep, digest, _texts(file, digest))
     except OSError as error:
         raise UsageError("usage.trace_unreadable", path=path, error=_text(error)) from None
 
@@ -85,8 +99,8 @@ def _texts(file: Iterable[bytes], digest: Any) -> Iterator[str]:
 def _load(
     path: str,
     format_name: str | None,
-    drop: bool,
     rows: int | None,
+    keeper: _Keeper,
     digest: Any,
     lines: Iterator[str],
 ) -> Trace:
@@ -95,7 +109,6 @@ def _load(
     is_json = made.lines == "jsonl"
     numbered = enumerate(chain([first], lines), start=place)
     parsed = _json_rows(numbered) if is_json else _csv_rows(names, islice(numbered, 1, None))
-    seen: set[Any] = set()
     for line, row in parsed:
         if rows is not None and len(trace) >= rows:
             for _ in lines:  # the digest is that of the whole file
@@ -103,9 +116,9 @@ def _load(
             break
         trace.rows_read += 1
         try:
-            _keep(trace, row, seen)
+            keeper.keep(trace, row)
         except BadValue as bad:
-            if not drop:
+            if not keeper.drop:
                 raise _bad_row(path, line, bad) from None
             trace.dropped[bad.reason] = trace.dropped.get(bad.reason, 0) + 1
     trace.sha256 = digest.hexdigest()
@@ -184,18 +197,32 @@ def _cells(line: str) -> list[str]:
         return []
 
 
-def _keep(trace: Trace, row: Any, seen: set[Any]) -> None:
-    if isinstance(row, BadValue):
-        raise row
-    made = trace.format
-    arrival, prompt, output = made.arrival(row), made.prompt_tokens(row), made.output_tokens(row)
-    hashes = made.hashes(row)
-    trace.arrivals.append(arrival)
-    trace.prompts.append(prompt)
-    trace.outputs.append(output)
-    leading = hashes[:REUSED_BLOCKS]
-    trace.hits.append(len(leading) == REUSED_BLOCKS and seen.issuperset(leading))
-    seen.update(hashes)
+class _Keeper:
+    """Keeps rows one after the other; `_numbers` has the parts of prompts that were seen."""
+
+    def __init__(self, drop: bool, hashes: bool) -> None:
+        self.drop, self._hashes = drop, hashes
+        self._numbers: dict[Any, int] = {}
+
+    def keep(self, trace: Trace, row: Any) -> None:
+        """Keep what a row says. Raises `BadValue`; nothing of the row is kept then."""
+        if isinstance(row, BadValue):
+            raise row
+        made, numbers = trace.format, self._numbers
+        arrival, prompt, output = (
+            made.arrival(row),
+            made.prompt_tokens(row),
+            made.output_tokens(row),
+        )
+        hashes = made.hashes(row)
+        trace.arrivals.append(arrival)
+        trace.prompts.append(prompt)
+        trace.outputs.append(output)
+        leading = hashes[:REUSED_BLOCKS]
+        trace.hits.append(len(leading) == REUSED_BLOCKS and numbers.keys() >= {*leading})
+        of_row = [numbers.setdefault(each, len(numbers)) for each in hashes]
+        if self._hashes and made.block_tokens:
+            trace.hashes.append(array("q", of_row))
 
 
 def _bad_row(path: str, line: int, bad: BadValue) -> UsageError:
@@ -218,4 +245,5 @@ def _put_in_order(trace: Trace) -> None:
         trace.prompts = array("q", [trace.prompts[place] for place in order])
         trace.outputs = array("q", [trace.outputs[place] for place in order])
         trace.hits = bytearray(trace.hits[place] for place in order)
+        trace.hashes = [trace.hashes[place] for place in order] if trace.hashes else []
     trace.arrivals = array("d", [arrivals[place] - first for place in order])

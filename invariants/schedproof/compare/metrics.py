@@ -139,6 +139,7 @@ def _summary(
         "goodput": _rounded(met / duration) if duration else None,
         "duration": _rounded(duration),
         "steps": record.steps,
+        "found_tokens": record.found_tokens,
         **{name: spread(arrays[name][completed]) for name in OF_REQUESTS},
         "itl": gaps_spread(record.gaps, setup.step),
     }

@@ -47,7 +47,10 @@ class Curve:
 
 
 class Record:
-    """One policy's run over `count` requests, which are known by their place."""
+    """One policy's run over `count` requests, which are known by their place.
+
+    `found_tokens` were found in the prefix cache; None where there is none.
+    """
 
     def __init__(self, policy: str, count: int) -> None:
         self.policy = policy
@@ -65,6 +68,7 @@ class Record:
         self.arrived = 0
         self.steps = 0
         self.end_step = 0
+        self.found_tokens: int | None = None
         self.seconds = 0.0
 
     def draw(self, step: int, waiting: int, held: int) -> None:
@@ -101,6 +105,10 @@ class Record:
         """The request loses its blocks when the step begins."""
         self.lost[place] = step
         self.preemptions[place] += 1
+
+    def found(self, tokens: int) -> None:
+        """So many tokens of a request that came in were found in the prefix cache."""
+        self.found_tokens = (self.found_tokens or 0) + tokens
 
     def finished(self, place: int) -> None:
         self.ends[place] = FINISHED

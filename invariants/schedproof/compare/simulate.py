@@ -5,8 +5,10 @@ Rules.
    that begins when it is there; steps in which nobody is there are passed at once.
 2. Single-step: the chapter's scheduler with an index (`schedmodel.indexed`). A step is one
    prefill or one token, of one request. A prefill emits no token.
-3. Batched: our scheduler of batches (`schedmodel.batch`), over blocks that grow; a preempted
-   request computes its prefill again.
+3. Batched: our paged scheduler (`schedmodel.paged`), each step delivered before the next is
+   decided. Prompts are computed in parts, blocks grow and are shared where prompts are known to
+   begin alike, a preempted request computes again what is not found any more. The end of a
+   prompt emits the first token.
 4. Who can never fit is rejected when it comes. Runs go on until everybody else is finished,
    or until a simulated time where one is given: who is not finished by then is unfinished.
 """
@@ -16,10 +18,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from schedmodel.batch import BATCH_POLICIES, BatchScheduler
+from schedmodel.batch import BATCH_POLICIES
 from schedmodel.event import FINISH
 from schedmodel.indexed import IndexedSchedulerSim
 from schedmodel.policy import KNOWN_POLICIES
+from schedproof.compare.paging import Naming, SimulatedPagedScheduler
 from schedproof.compare.record import NO_BLOCKS, NO_TOKENS, Record
 from schedproof.compare.workload import NO_DEADLINE, Workload
 
@@ -104,16 +107,18 @@ class Run:
             self.record.rejected(place, end)
             self.done += 1
 
-    def serve(self, place: int, token: bool, finished: bool) -> None:
-        """Write down what a request got in this step."""
+    def serve(self, place: int, token: bool, finished: bool) -> bool:
+        """Write down what a request got in this step; whether it had no blocks before."""
         record = self.record
-        if record.served(place, self.now):
+        came_in = record.served(place, self.now)
+        if came_in:
             self.waiting -= 1
         if token:
             record.emitted(place, self.now)
         if finished:
             record.finished(place)
             self.done += 1
+        return came_in
 
     def preempt(self, place: int) -> None:
         self.record.preempted(place, self.now)
@@ -164,37 +169,47 @@ class SingleStep(Run):
 
 
 class Batches(Run):
-    """The scheduler of batches: up to `batch` requests a step."""
+    """The paged scheduler: up to `batch` requests a step."""
 
     def __init__(self, workload: Workload, policy: str, record: Record) -> None:
         super().__init__(workload, record)
         setup = workload.setup
-        self._sim = BatchScheduler(
+        self._sim = SimulatedPagedScheduler(
             policy, setup.blocks, setup.block_size, setup.batch, setup.token_budget
         )
+        self._naming = Naming(workload)
+        record.found_tokens = 0
 
     def enqueue(self, place: int) -> int | None:
-        workload = self.workload
+        trace = self.workload.trace
         rejection = self._sim.enqueue(
-            place,
-            workload.trace.prompts[place],
-            workload.trace.outputs[place],
-            workload.priorities[place],
+            place, self._naming.prompt(place), trace.outputs[place], self.workload.priorities[place]
         )
         if rejection is None:
             return None
+        del self._sim.requests[place]  # what has ended is not looked at again
         return NO_BLOCKS if rejection.reason == "blocks" else NO_TOKENS
 
     def step(self) -> bool:
-        batch = self._sim.step()
-        for place in batch.preempted:
-            self.preempt(place)
-        finished = set(batch.finished)
-        for place, grant in batch.grants.items():
-            self.serve(place, grant.phase == "decode", place in finished)
+        sim, token = self._sim, self._naming.token
+        step = sim.schedule()
+        for victim in step.preempted:
+            self.preempt(victim.request_id)
+        if not step.grants:
+            return bool(step.preempted)
+        emitted = {
+            grant.request.request_id: token(grant.request.request_id, grant.end)
+            for grant in step.grants
+            if grant.emits
+        }
+        finished = set(sim.deliver(step, emitted))
+        for grant in step.grants:
+            place = grant.request.request_id
+            if self.serve(place, grant.emits, place in finished):
+                self.record.found(grant.request.cached_len)
         for place in finished:
-            self._sim.requests[place].output.clear()  # tokens are made up, nobody reads them
-        return bool(batch.grants or batch.preempted)
+            del sim.requests[place]
+        return True
 
     def held_blocks(self) -> int:
         return self.workload.setup.blocks - len(self._sim.pool.free_ids)

@@ -8,7 +8,9 @@ Rules.
    their own. The interval holds the middle 95 % of the differences so drawn.
 3. Where the interval holds zero nobody has won, whatever the means say. It tells how much
    hangs on which stretch of this trace was seen, and nothing of other traces.
-4. reject: something that counts is surely worse, or more requests starve. accept: nothing is,
+4. A difference counts from a size on that somebody would notice: `LEAST_SHARE` of the
+   baseline's time, `LEAST_POINTS` of all requests. Smaller ones are told and decide nothing.
+5. reject: something that counts is surely worse, or more requests starve. accept: nothing is,
    and something is surely better. tune: neither, or better and worse at once without anybody
    starving. What counts: mean queue wait, mean TTFT, P99 of TTFT, attainment.
 """
@@ -24,18 +26,20 @@ from schedproof.compare.metrics import Array, Measured, numpy
 BLOCKS = 40
 DRAWS, DRAWS_OF_MANY, MANY = 1000, 200, 50_000
 LESS_IS_BETTER = {"queue_wait_mean": True, "ttft_mean": True, "ttft_p99": True, "attainment": False}
+LEAST_SHARE, LEAST_POINTS = 0.02, 0.01
 ACCEPT, TUNE, REJECT, BASELINE = "accept", "tune", "reject", "baseline"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Policy less baseline: the difference seen, and the interval it lies in."""
+    """Policy less baseline: the difference seen, the interval it lies in, the least that counts."""
 
     metric: str
     seen: float
     low: float
     high: float
     n: int
+    least: float
 
     @property
     def sure(self) -> bool:
@@ -43,12 +47,17 @@ class Difference:
         return self.low > 0 or self.high < 0
 
     @property
+    def counts(self) -> bool:
+        """Whether it is sure, and large enough to be noticed."""
+        return self.sure and abs(self.seen) >= self.least
+
+    @property
     def better(self) -> bool:
-        return self.sure and (self.high < 0) == LESS_IS_BETTER[self.metric]
+        return self.counts and (self.high < 0) == LESS_IS_BETTER[self.metric]
 
     @property
     def worse(self) -> bool:
-        return self.sure and not self.better
+        return self.counts and not self.better
 
 
 @dataclass(frozen=True)
@@ -58,7 +67,7 @@ class Judgement:
     policy: str
     word: str
     reasons: tuple[tuple[str, str], ...]
-    """(kind, metric), kind being better, worse, starved, nothing or baseline."""
+    """(kind, metric), kind being better, worse, starved, small, nothing or baseline."""
     differences: tuple[Difference, ...] = ()
 
 
@@ -81,7 +90,8 @@ def _against(baseline: Measured, run: Measured, seed: int) -> Judgement:
         word = ACCEPT
     else:
         word = TUNE
-    reasons = (*starved, *worse, *better) or (("nothing", ""),)
+    none = "small" if any(d.sure for d in differences) else "nothing"
+    reasons = (*starved, *worse, *better) or ((none, ""),)
     return Judgement(run.policy, word, reasons, differences)
 
 
@@ -112,17 +122,19 @@ def _difference(metric: str, pair: tuple[Array, Array], kind: str, seed: int) ->
     drawn = np.random.default_rng(seed).integers(0, BLOCKS, (draws, BLOCKS))
     if kind == "mean":
         difference = other - base
-        seen = difference.mean()
+        seen, usual = difference.mean(), base.mean()
         sums = np.add.reduceat(difference, edges[:-1])
         sizes = np.diff(edges)
         values = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     else:
-        seen = np.percentile(other, 99) - np.percentile(base, 99)
+        usual = np.percentile(base, 99)
+        seen = np.percentile(other, 99) - usual
         parts = [np.split(values, edges[1:-1]) for values in (base, other)]
         values = np.array([_p99_difference(parts, blocks) for blocks in drawn])
     low, high = np.percentile(values, (2.5, 97.5))
     seen, low, high = (round(float(value), 6) for value in (seen, low, high))
-    return Difference(metric, seen, low, high, n)
+    least = LEAST_POINTS if metric == "attainment" else round(LEAST_SHARE * float(usual), 6)
+    return Difference(metric, seen, low, high, n, least)
 
 
 def _p99_difference(parts: Sequence[Sequence[Array]], blocks: Array) -> Any:

@@ -54,7 +54,7 @@ def setting(found: Comparison, say: Say) -> list[str]:
         ),
         *(() if trace.was_sorted else (say("compare.sorted"),)),
         say("compare.real"),
-        *((say("compare.derived"),) if trace.has_hashes else ()),
+        *_derived(found, say),
         say(
             "compare.assumed",
             step=seconds(setup.step),
@@ -68,6 +68,14 @@ def setting(found: Comparison, say: Say) -> list[str]:
         say(f"compare.engine.{engine(setup)}", batch=setup.batch, budget=setup.token_budget),
         say("compare.drained") if found.until is None else say("compare.until", at=found.until),
     ]
+
+
+def _derived(found: Comparison, say: Say) -> list[str]:
+    """What follows from the hashes of the trace."""
+    batched, hashes = engine(found.workload.setup) == "batched", found.workload.trace.has_hashes
+    if batched:
+        return [say("compare.derived.batched" if hashes else "compare.unshared")]
+    return [say("compare.derived")] if hashes else []
 
 
 def cells(found: Comparison, say: Say) -> list[list[str]]:
@@ -134,10 +142,20 @@ def cautions(found: Comparison, say: Say) -> list[str]:
     setup = found.workload.setup
     least = min(run.summary["completed"] for run in found.runs)
     return [
+        *_found(found, say),
         say("compare.percentiles", n=least, tail=max(1, least // 100)),
         say("compare.starved_means", limit=seconds(setup.starved_after)),
         say("compare.interval"),
     ]
+
+
+def _found(found: Comparison, say: Say) -> list[str]:
+    """How much of the prompts lay in the prefix cache, where there is one."""
+    counted = {run.policy: run.summary["found_tokens"] for run in found.runs}
+    if None in counted.values():
+        return []
+    parts = [say("compare.found.one", policy=p, tokens=f"{n:,}") for p, n in counted.items()]
+    return [say("compare.found", counts=join(say, "names", parts))]
 
 
 def difference(of: Difference, value: float, say: Say) -> str:
