@@ -12,6 +12,7 @@ from tests.claims.conftest import (
     IDLE,
     LATE,
     NEW,
+    ON_TIME,
     ONE,
     PREEMPTION,
     PREFILL,
@@ -21,6 +22,7 @@ from tests.claims.conftest import (
     TIMED,
     TOKEN,
     TWO,
+    URGENT,
     after,
     answered,
     changed,
@@ -39,6 +41,28 @@ from schedproof.zoo.plain import PlainScheduler
 
 def test_a_breach_is_not_true() -> None:
     assert not Breach("LEDGER-1")
+
+
+MADE = {
+    "an enqueue": (NEW, (ONE,)),
+    "a deadline": (ON_TIME, (TIMED, STEP)),
+    "a prefill": (PREFILL, (ONE, STEP)),
+    "a preemption": (PREEMPTION, (BIG, STEP, STEP, URGENT, STEP)),
+    "somebody rests": (AFTER_FINISH, (ONE, *[STEP] * 4, TWO)),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_an_edge_has_all_that_was_seen(name: str) -> None:
+    known, actions = MADE[name]
+    edge = play(*actions)
+    assert repr(replace(edge, rules=known.rules)) == repr(known)
+    assert (edge.ticks, edge.logged) == ((1, 1) if edge.stepped else (0, 0))
+    assert [*edge.before_by_id.items()] == [(row.request_id, row) for row in edge.before]
+    assert [*edge.after_by_id.items()] == [(row.request_id, row) for row in edge.after]
+    assert edge.stepped is (actions[-1] is STEP)
+    worked_out = {"before_by_id", "after_by_id", "stepped"}
+    assert worked_out < set(vars(edge)), "worked out when it is made: every edge needs them"
 
 
 def test_finished_requests_that_rest_are_left_out_but_mentioned() -> None:

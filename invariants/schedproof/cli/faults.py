@@ -100,12 +100,17 @@ def _fault(name: str) -> Fault:
 
 
 def _export(spoken: str, /, name: str, to: str | None, **_said: Any) -> None:
+    from schedproof.engines.paged_source import OUR_PAGED
+    from schedproof.subjects.sources import OUR_BATCHES
+    from schedproof.zoo.chapter_faults import CHAPTER_FAULTS
     from schedproof.zoo.export import export
-    from schedproof.zoo.faults import CHAPTER
+    from schedproof.zoo.faults import BATCH, CHAPTER
 
     fault = _fault(name)
     if fault.level != CHAPTER:
-        raise UsageError("usage.no_export", name=fault.name)
+        families = ", ".join(dict.fromkeys(one.family for one in CHAPTER_FAULTS))
+        target = OUR_BATCHES if fault.level == BATCH else OUR_PAGED
+        raise UsageError("usage.no_export", name=fault.name, target=target, families=families)
     if to is None:
         raise UsageError("usage.missing", name="--to", command="schedproof faults export")
     try:
