@@ -6,7 +6,7 @@ Rules.
 2. The digest leaves out what is made by a program: generated parts and printed outputs, which
    are renewed in both languages, and the line that leads to the other language.
 3. Without arguments the pages that are behind are listed, and the exit code is 1 if there are
-   any. With the names of Chinese pages, those are recorded as up to date.
+   any. With the names of Chinese pages, those are recorded as up to date; another name is 2.
 """
 
 from __future__ import annotations
@@ -59,6 +59,11 @@ def record(page: Path) -> None:
 
 def main(names: list[str]) -> int:
     """List what is behind, or record pages; the exit code."""
+    known = chinese_pages()
+    for name in names:
+        if Path(name).resolve() not in known:
+            sys.stderr.write(f"{name} is no Chinese page: they end in .zh.md\n")
+            return 2
     for name in names:
         record(Path(name).resolve())
     behind = [] if names else [page for page in chinese_pages() if is_behind(page)]

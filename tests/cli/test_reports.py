@@ -50,6 +50,7 @@ def test_usual_names_and_others() -> None:
         ("htm", "report: there is no htm. Did you mean html? Allowed: html, json"),
         ("html=", "report: html= names no place. Type html=PATH"),
         ("html,html=schedproof-report.html", "Two reports would be written to"),
+        ("json=-", "A report goes into a file, and - is none."),
         ("html=mine.py", "mine.py is already there and does not end in .html"),
         ("html=mine.py/report.html", "mine.py is not a folder"),
     ],

@@ -122,6 +122,7 @@ def test_cache_hits_are_named_where_they_are_derived(run: Run) -> None:
         ((*SMALL, "--blocks", "9" * 9), "to 10000000"),
         ((*SMALL, "--step-ms", "1e-300"), "larger --step-ms"),
         ((*SMALL, "--csv", "."), "is a folder"),
+        ((*SMALL, "--csv", "-"), "A report goes into a file"),
         ((*SMALL, "--csv", "all", "--html", "./all"), "Two files"),
         ((*SMALL, "--html", str(CODE)), "the trace itself"),
         ((*SMALL, "--csv", f"{CODE}/all.csv"), "not a folder"),

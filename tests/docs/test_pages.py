@@ -41,6 +41,11 @@ def test_a_page_that_has_changed_is_noticed(tmp_path: Path) -> None:
     assert translations.is_behind(chinese)
 
 
+def test_another_name_is_no_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert translations.main(["docs/cli.md"]) == 2
+    assert "docs/cli.md is no Chinese page" in capsys.readouterr().err
+
+
 def test_every_page_stands_in_one_section_and_in_both_languages() -> None:
     pages = [page for page in all_pages() if file_of(page, "en").is_relative_to(DOCS)]
     there = {

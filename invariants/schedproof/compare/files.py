@@ -68,6 +68,8 @@ def look_at_places(trace: str, *places: str | None) -> None:
     for place in places:
         if place is None:
             continue
+        if place == "-":
+            raise UsageError("usage.no_standard_output")
         path = Path(place).expanduser()
         real = path.resolve()
         if real == Path(trace).resolve():

@@ -40,9 +40,16 @@ class Wanted:
     path: Path
 
 
+def insist_on_a_file(place: str) -> None:
+    """Raise `PlaceError` for the sign that elsewhere means the standard output."""
+    if place == "-":
+        raise PlaceError("usage.no_standard_output")
+
+
 def wanted(format_name: str, place: str) -> Wanted:
     """The report of that format in that place; "" is the usual one, in the current folder."""
     made = FORMATS[format_name]
+    insist_on_a_file(place)
     path = Path(place).expanduser()
     if not place or place.endswith(("/", os.sep)) or path.is_dir():
         path = path / made.file_name
