@@ -119,6 +119,15 @@ def test_a_policy_that_the_class_does_not_have_fails_nothing() -> None:
     assert root.attrib["failures"] == root.attrib["errors"] == "0"
 
 
+def test_a_search_that_was_not_needed_any_more_fails_nothing() -> None:
+    ended = clean(policy="fcfs", verdict="incomplete", stopped_by="other_policy", claims=())
+    root = read(to_junit([Summary(SUBJECT, (clean(), ended), 2.0)], "en"))
+    assert root.attrib["failures"] == root.attrib["errors"] == "0"
+    skipped = case(root, "fcfs", "the search").find("skipped")
+    assert skipped is not None
+    assert "another policy shows a violation" in skipped.attrib["message"]
+
+
 def test_trouble_is_an_error_and_strange_signs_do_no_harm() -> None:
     root = read(to_junit([Summary(SUBJECT, (troubled(),), 2.0)], "en"))
     error = case(root, ".fcfs", "the search").find("error")

@@ -18,6 +18,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from schedproof.formats.reading import CLEAN, claim_title, found_for, in_short, labels, place_of
 from schedproof.search.results import (
+    OTHER_POLICY,
     ClaimResult,
     ClaimVerdict,
     RunResult,
@@ -93,7 +94,8 @@ def _search_case(say: Say, suite: Element, group: str, summary: Summary, run: Ru
         return
     message = join(say, "colon", [say(f"verdict.{run.verdict}"), _why(say, run)])
     nothing_else = summary.verdict is Verdict.NOT_APPLICABLE
-    if run.verdict == Verdict.NOT_APPLICABLE.value and not nothing_else:
+    left_out = run.verdict == Verdict.NOT_APPLICABLE.value and not nothing_else
+    if left_out or run.stopped_by == OTHER_POLICY:  # the violation is told where it is
         SubElement(case, "skipped", {"message": _plain(message)})
         return
     error = SubElement(case, "error", {"message": _plain(message), "type": run.verdict})
@@ -104,6 +106,8 @@ def _search_case(say: Say, suite: Element, group: str, summary: Summary, run: Ru
 def _why(say: Say, run: RunResult) -> str:
     if run.trouble is not None:
         return trouble_text(say, run.trouble)
+    if run.stopped_by == OTHER_POLICY:
+        return say(f"stopped.{OTHER_POLICY}")
     return say(f"verdict.{run.verdict}.means")
 
 

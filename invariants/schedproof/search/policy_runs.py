@@ -40,7 +40,7 @@ from schedproof.search.isolation import Channel, Limits, Outcome
 from schedproof.search.outcomes import JsonValue
 from schedproof.search.profiles import Bounds, Profile
 from schedproof.search.random_search import search_randomly
-from schedproof.search.results import RunResult, Trouble, Verdict
+from schedproof.search.results import OTHER_POLICY, RunResult, Trouble, Verdict
 from schedproof.search.summing_up import trouble_of
 from schedproof.subjects import contract
 from schedproof.subjects.contract import Config, PolicyRefused, SubjectError
@@ -338,7 +338,7 @@ def result_of(plan: Plan, search: str, policy: str, outcome: Outcome) -> RunResu
         return replace(result, interrupted=interrupted, notes=(*result.notes, *notes))
     blank = replace(_blank(plan, search, policy), seconds=outcome.seconds, notes=notes)
     if isinstance(outcome, isolation.Ended):
-        return replace(blank, verdict=Verdict.INCOMPLETE.value, stopped_by="other_policy")
+        return replace(blank, verdict=Verdict.INCOMPLETE.value, stopped_by=OTHER_POLICY)
     if isinstance(outcome, isolation.Interrupted):
         verdict = Verdict.INCOMPLETE.value
         return replace(blank, verdict=verdict, interrupted=True, stopped_by="interrupt")

@@ -51,6 +51,8 @@ class ClaimVerdict(str, Enum):
 
 
 USAGE, INTERRUPTED = 2, 130
+OTHER_POLICY = "other_policy"
+"""What ended a search of which nobody needed more: another policy shows a violation."""
 EXIT_CODES = {
     Verdict.VIOLATED: 1,
     Verdict.ERROR: 3,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from schedproof.claims.catalogue import BY_ID
-from schedproof.search.results import ClaimVerdict, RunResult, Verdict
+from schedproof.search.results import OTHER_POLICY, ClaimVerdict, RunResult, Verdict
 from schedproof.subjects.contract import OF_BATCHES, OF_ENGINES
 from schedproof.telling.bounds import grouped
 from schedproof.telling.layout import wrap
@@ -74,7 +74,7 @@ def note_lines(say: Say, runs: Sequence[RunResult], width: int) -> list[Line]:
 
 
 def _stopped(say: Say, reason: str) -> str:
-    known = ("time", "memory", "interrupt", "cap", "other_policy")
+    known = ("time", "memory", "interrupt", "cap", OTHER_POLICY)
     return say(f"stopped.{reason}") if reason in known else say("stopped.other", reason=reason)
 
 
