@@ -27,6 +27,8 @@ READS_SOURCE = [
     "tests/claims/test_edge_claims.py::test_every_text_that_tells_a_breach_is_brought_about",
     "tests/claims/test_run_claims.py::test_every_text_that_tells_a_breach_is_brought_about",
 ]
+TAKES_LONG = ["tests/exhaustive/test_options.py::test_a_slow_scheduler_is_stopped_in_time"]
+"""It waits, and is about time: every survivor would cost it."""
 NOBODY = "nobody.*"
 """A name that no mutant has."""
 
@@ -59,7 +61,7 @@ class Scratch:
         ours = (ROOT / "pyproject.toml").read_text("utf-8")
         options = re.search(r"^\[tool\.pytest\.ini_options\]\n.*?(?=^\[)", ours, re.M | re.S)
         assert options is not None
-        words = [f"--deselect={name}" for name in READS_SOURCE]
+        words = [f"--deselect={name}" for name in (*READS_SOURCE, *TAKES_LONG)]
         words += ["-p", "tests.mutation.in_process"]
         settings = {
             "source_paths": ["schedproof", "schedmodel"],
