@@ -27,7 +27,7 @@ Run = Callable[..., Said]
 Pretend = Callable[..., dict[str, Any]]
 Make = Callable[..., RunResult]
 
-QUICK = ("--time", "5s", "--requests", "2", "--seed", "1", "--claims", "LEDGER")
+QUICK = ("--time", "2m", "--requests", "2", "--seed", "1", "--claims", "LEDGER")
 LEAK = """
 from schedproof.zoo.plain import PlainScheduler
 
