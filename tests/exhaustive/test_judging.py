@@ -29,7 +29,7 @@ OF_CALLS = {"INPUT-1", "INPUT-2", "CLOCK-1"}
 
 
 FAULTS = [
-    "event-names-no-victim",
+    "preempt-not-counted",
     "victim-stays-running",
     "event-not-logged",
     "finish-keeps-blocks",
