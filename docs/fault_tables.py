@@ -15,8 +15,9 @@ from docs.markdown import markdown_table
 
 from schedproof.claims.catalogue import CLAIMS
 from schedproof.telling.messages import tell
+from schedproof.zoo.all_faults import BY_NAME
 from schedproof.zoo.batch_faults import BATCH_FAULTS
-from schedproof.zoo.chapter_faults import BY_NAME, CHAPTER_FAULTS
+from schedproof.zoo.chapter_faults import CHAPTER_FAULTS
 from schedproof.zoo.faults import BATCH, CHAPTER, PAGED, Fault
 from schedproof.zoo.paged_faults import PAGED_FAULTS
 
@@ -109,16 +110,18 @@ def _mark(record: dict[str, Any], claim: str) -> str:
     return "○" if claim in record["also_broken"] else ""
 
 
-def machine(lang: str) -> str:
-    """The faults that the random search misses, or tells by more actions than there must be."""
+def machine(lang: str, level: str = CHAPTER) -> str:
+    """The faults that random runs miss, or tell by more actions than there must be."""
     seeds = figures()["seeds"]
-    rows = [_compared(record) for record in figures()["faults"]]
+    names = {fault.name for fault in LEVELS[level]}
+    rows = [_compared(record) for record in figures()["faults"] if record["fault"] in names]
     rows.sort(key=lambda row: row[1])
-    head = MACHINE_HEAD[lang]
-    texts = [
+    cells = [
         (f"`{row[0]}`", f"{row[1]} / {seeds}", *row[2:]) for row in rows if _differs(row, seeds)
     ]
-    return f"{_summary(lang, rows, seeds)}\n\n{markdown_table(head, texts, right=(1, 2, 3, 4))}"
+    summary = _summary(lang, rows, seeds, bool(cells))
+    table = markdown_table(MACHINE_HEAD[lang], cells, right=(1, 2, 3, 4))
+    return f"{summary}\n\n{table}" if cells else summary
 
 
 MACHINE_HEAD = {
@@ -142,22 +145,24 @@ def _differs(row: tuple[Any, ...], seeds: int) -> bool:
     return bool(row[1] < seeds or row[3] != row[4])
 
 
-def _summary(lang: str, rows: Sequence[tuple[Any, ...]], seeds: int) -> str:
+def _summary(lang: str, rows: Sequence[tuple[Any, ...]], seeds: int, more: bool) -> str:
     never = sum(row[1] == 0 for row in rows)
     always = sum(row[1] == seeds for row in rows)
     as_short = sum(not _differs(row, seeds) for row in rows)
-    return SUMMARY[lang].format(
+    said = SUMMARY[lang].format(
         total=len(rows), seeds=seeds, always=always, never=never, same=as_short
     )
+    return said + REST[lang][more]
 
 
 SUMMARY = {
-    "en": "Of {total} faults the machine finds {always} under every one of {seeds} seeds, "
-    "{never} under none. {same} it finds under every seed and, in the median, by as few "
-    "actions as there can be; the others are these:",
-    "zh": "{total} 个缺陷中，状态机在 {seeds} 个种子下每次都能找到 {always} 个，"
-    "一次也找不到的有 {never} 个。每次都找到、且中位数已经最短的有 {same} 个；其余如下：",
+    "en": "Of {total} faults random runs find {always} under every one of {seeds} seeds, "
+    "{never} under none. {same} are found under every seed and, in the median, by as few "
+    "actions as there can be",
+    "zh": "{total} 个缺陷中，随机运行在 {seeds} 个种子下每次都能找到 {always} 个，"
+    "一次也找不到的有 {never} 个。每次都找到、且中位数已经最短的有 {same} 个",
 }
+REST = {"en": (".", "; the others are these:"), "zh": ("。", "；其余如下：")}
 
 
 MAKERS = (faults, passing, matrix, machine)

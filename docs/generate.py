@@ -29,7 +29,15 @@ from schedproof.telling.story import title_of
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]  # the folder of this file is not installed
 
-from docs import compare_tables, fault_tables, field_tables, learn_tour, reference, trace_tour  # noqa: E402
+from docs import (  # noqa: E402
+    compare_tables,
+    fault_tables,
+    field_tables,
+    learn_tour,
+    mutation_tables,
+    reference,
+    trace_tour,
+)
 from docs.markdown import markdown_table, number  # noqa: E402
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -283,6 +291,7 @@ _MAKERS: tuple[Callable[..., str], ...] = (
     *(lifecycle, counts, waits, lassos, keys),
     *reference.MAKERS,
     *fault_tables.MAKERS,
+    *mutation_tables.MAKERS,
     *compare_tables.MAKERS,
     *field_tables.MAKERS,
     *trace_tour.MAKERS,

@@ -156,6 +156,9 @@ MORE_WAYS: dict[str, tuple[tuple[str, Edge], ...]] = {
     "LIFE-4": (
         ("LIFE-4.not_queued", paged(DECODE, running=())),
         ("LIFE-4.queued", paged(DECODE, waiting=(0,))),
+        ("LIFE-4.not_queued", paged(DECODE, running=(), waiting=(0,))),
+        ("LIFE-4.queued", paged(ENQUEUE, running=(0,), waiting=())),
+        ("LIFE-4.not_queued", paged(after(BOTH, 0, status="finished"), running=(), waiting=())),
         ("LIFE-4.queued", paged(ABORT, running=(0,))),
         ("LIFE-4.stray", paged(DECODE, running=(0, 9))),
     ),

@@ -69,6 +69,7 @@ def test_the_longest_path_counts_costs_and_not_arrows() -> None:
     edges = graph((0, 1, 0), (1, 2, 0), (2, 3, 1), (0, 3, 2), (3, 4, 0))
     paths = longest_of(edges)
     assert paths.cost == {4: 0, 3: 0, 2: 1, 1: 1, 0: 2, 5: 0}
+    assert paths.length == {4: 0, 3: 0, 2: 1, 1: 2, 0: 1, 5: 0}
     assert paths.path(0) == [3]  # what costs nothing at the end is left out
     assert paths.path(1) == [1, 2]
 

@@ -119,7 +119,8 @@ class Scratch:
     def _mutmut(self, *words: str) -> str:
         """What the mutation tester prints."""
         command = [sys.executable, "-m", "mutmut", *words]
-        env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        ours = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")  # compiled tests are kept: it is quicker
+        env = {name: value for name, value in os.environ.items() if name not in ours}
         done = subprocess.run(
             command, cwd=self.folder, env=env, capture_output=True, text=True, check=False
         )

@@ -16,6 +16,7 @@ from pathlib import Path
 
 PACKAGES = Path(__file__).resolve().parents[2] / "invariants" / "schedproof"
 
+JUDGING = "tests/exhaustive/test_judging.py"
 OPTIONS = "tests/exhaustive/test_options.py"
 BATCHES = "tests/exhaustive/test_batches.py"
 ENDLESS = ["tests/liveness/test_lasso.py", "tests/liveness/test_rehearsal.py"]
@@ -66,7 +67,7 @@ CLAIMS = ["tests/claims"]
 AGAINST = ["tests/claims/test_against.py", "tests/traces/test_against.py"]
 
 SEARCH: dict[str, list[str]] = {
-    "exhaustive/judging": [OPTIONS, BATCHES, *FAULTS],
+    "exhaustive/judging": [JUDGING, BATCHES, *FAULTS],
     "exhaustive/gate": [OPTIONS, *GATE],
     "exhaustive/identity": [OPTIONS, *GATE],
     "exhaustive/bfs": [OPTIONS, BATCHES, *FAULTS],
