@@ -69,7 +69,7 @@ AGAINST = ["tests/claims/test_against.py", "tests/traces/test_against.py"]
 SEARCH: dict[str, list[str]] = {
     "exhaustive/judging": [JUDGING, BATCHES, *FAULTS],
     "exhaustive/gate": [OPTIONS, *GATE],
-    "exhaustive/identity": [OPTIONS, *GATE],
+    "exhaustive/identity": ["tests/exhaustive/test_identity.py"],
     "exhaustive/bfs": [OPTIONS, BATCHES, *FAULTS],
     "exhaustive/space": [OPTIONS, BATCHES, *WAYS],
     "exhaustive/in_place": [*WAYS, *TRAPS],
