@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -29,6 +29,7 @@ from schedproof.subjects.observation import (
     Observation,
     Paged,
     Row,
+    quickly,
 )
 
 
@@ -68,9 +69,7 @@ class Change(NamedTuple):
     stepped: bool
 
 
-_tuple: Any = tuple
-_change: Callable[[tuple[Any, ...]], Change] = partial(_tuple.__new__, Change)
-"""A change from its parts in order; a NamedTuple's own way takes three times as long."""
+_change = quickly(Change)
 
 T = TypeVar("T")
 

@@ -43,6 +43,7 @@ from schedproof.subjects.observation import (
     Span,
     Strayed,
     make_row,
+    quickly,
 )
 from schedproof.subjects.places import StopSubject
 
@@ -62,6 +63,7 @@ OF_ENGINES = frozenset(
 Rows = dict[tuple[Any, ...], Row]
 ROWS_MAX = 100_000
 PREFILL, DECODE = "prefill", "decode"
+_paged, _observation = quickly(Paged), quickly(Observation)
 
 
 def features_of(adapter: EngineAdapter) -> frozenset[Feature]:
@@ -254,9 +256,10 @@ class EngineSubject:
         references = self._references(rows) if pool.references is None else tuple(pool.references)
         limits = self.limits
         facts = adapter.seats_per_step, adapter.chunked_prefill
-        paged = Paged(*limits, references, free, running, waiting, *facts, self._reserved)
+        parts = (*limits, references, free, running, waiting, *facts, self._reserved)
         capacity = self.config.blocks - adapter.reserved_blocks
-        return Observation(0, capacity, len(free), tuple(rows), 0, (), self._flying, paged)
+        seen_now = (0, capacity, len(free), tuple(rows), 0, (), self._flying, _paged(parts))
+        return _observation(seen_now)
 
     def _references(self, rows: Sequence[Row]) -> tuple[int, ...]:
         """Holders of each block, where the engine does not count them."""
