@@ -108,7 +108,15 @@ def test_without_the_clock_deadlines_count_from_now() -> None:
     assert not same(timed, (3, 5, (), row(0)), NO_CLOCK)
     assert not same(timed, (3, 5, (), row(1, deadline_step=9)), NO_CLOCK)
     assert not same(timed, (3, 7, (), row(0, deadline_step=11)), PREEMPTIONS)
-    assert not same(timed, (3, 5, (), row(0, deadline_step=8)), FINISHED)
+    for reduction in (FINISHED, PREEMPTIONS):
+        assert not same(timed, (3, 5, (), row(0, deadline_step=8)), reduction)
+
+
+def test_ids_that_are_taken_twice_or_come_from_nowhere_are_no_trouble() -> None:
+    twice = (3, 5, (), row(0), row(0, deadline_step=9))
+    assert same(twice, twice, IDS)
+    invented = (3, 5, (), row(9))
+    assert not same(invented, (3, 5, ()), FINISHED)
 
 
 def test_reductions_add_up() -> None:
