@@ -33,6 +33,8 @@ FAULTS = [
     "victim-stays-running",
     "event-not-logged",
     "finish-keeps-blocks",
+    "finished-wait-on",
+    "victim-leaves-the-queue",
 ]
 
 
@@ -94,6 +96,7 @@ def test_what_was_exercised_is_counted_edge_by_edge(scope: str, policy: str) -> 
     exercised, broken, states = one_by_one(MODEL, two, policy)
     assert result.distinct_states == states
     assert counted(result) == {k: n for k, n in exercised.items() if k not in OF_CALLS}
+    assert (result.verdict, result.counterexamples) == ("holds_within_bounds", ())
     assert not broken
 
 
