@@ -68,7 +68,7 @@ SEARCH: dict[str, list[str]] = {
     "exhaustive/by_copy": [*WAYS, *TRAPS],
     "exhaustive/lasso": ENDLESS,
     "exhaustive/starvation": ENDLESS,
-    "summing_up": [OPTIONS, BATCHES, "tests/search/test_random_search.py"],
+    "summing_up": ["tests/search/test_summing_up.py"],
     "exhaustive/probing": [OPTIONS],
     "exhaustive/situations": [OPTIONS],
     "random_search": ["tests/search/test_random_search.py"],
