@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,6 +123,25 @@ def test_a_call_that_was_stopped_hung_and_what_is_not_written_is_told_as_that() 
     assert (told.place, told.actions) == (None, (to_json(STEP),))
 
 
+def raised_by(line: str, folder: Path) -> BaseException:
+    """What the second line of somebody's file raises."""
+    file = folder / "mine.py"
+    file.write_text(f"def step(stop):\n    {line}\n", "utf-8")
+    names: dict[str, Any] = {}
+    exec(compile(file.read_text("utf-8"), str(file), "exec"), names)
+    with pytest.raises(BaseException) as caught:  # noqa: PT011  whatever it is
+        names["step"](StopSubject)
+    return caught.value
+
+
+def test_a_call_that_was_stopped_is_told_with_its_line(tmp_path: Path) -> None:
+    stopped = raised_by("raise stop('now')", tmp_path)
+    assert isinstance(stopped, StopSubject)
+    told = trouble_of(stopped)
+    assert told.place is not None
+    assert told.place["line"] == 2
+
+
 @pytest.mark.parametrize(
     ("line", "kind", "text"),
     [
@@ -130,15 +150,10 @@ def test_a_call_that_was_stopped_hung_and_what_is_not_written_is_told_as_that() 
     ],
 )
 def test_what_is_not_written_yet_is_no_crash(
-    line: str, kind: str, text: str, tmp_path: Any
+    line: str, kind: str, text: str, tmp_path: Path
 ) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(f"def step():\n    {line}\n", "utf-8")
-    names: dict[str, Any] = {}
-    exec(compile(file.read_text("utf-8"), str(file), "exec"), names)
-    with pytest.raises((NotImplementedError, KeyError)) as caught:
-        names["step"]()
-    told = trouble_of(SubjectError("raised", "error.raised", cause=caught.value))
+    cause = raised_by(line, tmp_path)
+    told = trouble_of(SubjectError("raised", "error.raised", cause=cause))
     assert (told.kind, told.message_id) == (kind, text)
     assert told.place is not None
     assert told.place["line"] == 2
