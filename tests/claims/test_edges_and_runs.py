@@ -34,7 +34,7 @@ from tests.claims.conftest import (
 from schedproof.claims.edge import Breach, Change, Edge, stored_differences
 from schedproof.claims.liveness import drain_bound, fitting, step_drains
 from schedproof.claims.run import choice_of, map_enqueues
-from schedproof.subjects.actions import STEP, Enqueue
+from schedproof.subjects.actions import STEP, Action, Enqueue
 from schedproof.subjects.observation import Span
 from schedproof.zoo.plain import PlainScheduler
 
@@ -43,7 +43,7 @@ def test_a_breach_is_not_true() -> None:
     assert not Breach("LEDGER-1")
 
 
-MADE = {
+MADE: dict[str, tuple[Edge, tuple[Action, ...]]] = {
     "an enqueue": (NEW, (ONE,)),
     "a deadline": (ON_TIME, (TIMED, STEP)),
     "a prefill": (PREFILL, (ONE, STEP)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,9 +22,9 @@ def state(clock: int, *rows: Any, free: int = 3) -> Any:
 
 
 def gate(
-    edges: list[Edge],
+    edges: Sequence[Edge],
     *names: str,
-    in_order: list[Edge] | None = None,
+    in_order: Sequence[Edge] | None = None,
     complete: bool = True,
 ) -> bool:
     """Whether reductions pass where a search goes over these edges, in order over those."""

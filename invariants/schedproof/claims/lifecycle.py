@@ -49,13 +49,15 @@ def states_follow_the_table(change: Change) -> Judged:
 
 
 def finished_is_final(edge: Edge) -> Judged:
+    if not edge.some_finished:
+        return None
     for before in edge.before:
         after = edge.after_by_id.get(before.request_id)
         if before.finished and after is not before:
             fields = () if after is None else stored_differences(before, after)
             values = {"request": before.request_id, "fields": ", ".join(fields)}
             return Breach("LIFE-2", values, tuple((before.request_id, f) for f in fields))
-    return True if edge.some_finished else None
+    return True
 
 
 def finished_means_done(change: Change) -> Judged:

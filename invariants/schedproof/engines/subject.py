@@ -11,7 +11,6 @@ Rules.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,6 +77,13 @@ def features_of(adapter: EngineAdapter) -> frozenset[Feature]:
     return OF_ENGINES | {feature for feature, is_so in declared.items() if is_so}
 
 
+def _copied(adapter: EngineAdapter) -> EngineAdapter:
+    """The adapter once more, for a start of its own; `copy` takes four times as long."""
+    made: EngineAdapter = object.__new__(type(adapter))
+    made.__dict__.update(adapter.__dict__)
+    return made
+
+
 class EngineSubject:
     """An engine under test, in the state after its start."""
 
@@ -92,7 +98,7 @@ class EngineSubject:
         self.config = config
         self.calls = calls or CallCount()
         self.features = features_of(adapter)
-        self.adapter = copy.copy(adapter)
+        self.adapter = _copied(adapter)
         self.limits = config.limits or Limits()
         self._rows: Rows = {} if rows is None else rows
         self._guard = guard
