@@ -18,15 +18,18 @@ from tests.claims.conftest import (
     PREFILL_OF_TWO,
     REFUSED,
     STUCK,
+    TIMED,
     after,
     answered,
     before,
     gone,
+    play,
     reported,
 )
 
 from schedproof.claims.against import does_as_the_model
 from schedproof.claims.edge import Breach
+from schedproof.subjects.actions import STEP
 from schedproof.subjects.contract import Config
 from schedproof.subjects.observation import Span
 
@@ -39,6 +42,10 @@ DIFFERENCES = {
     "refused": (
         answered(NEW, accepted=False),
         Breach("MODEL-1.refused", {"request": 1, "argument": ""}, ((1, "request_id"),)),
+    ),
+    "runs nobody": (
+        answered(PREFILL, event=None, batch=()),
+        Breach("MODEL-1.served", {"got": "nobody", "due": "r1"}, ((1, TOKENS),)),
     ),
     "serves nobody": (
         answered(PREFILL, event=None),
@@ -141,3 +148,9 @@ def test_the_model_ages_at_the_pace_of_the_rules() -> None:
 def test_a_clock_that_nobody_shows_is_taken_for_zero() -> None:
     assert does_as_the_model(replace(IDLE, clock=None)) is True
     assert does_as_the_model(replace(PREFILL, clock=None)) is True
+
+
+def test_a_deadline_is_kept_at_its_border_from_the_first_step_on() -> None:
+    just = play(replace(TIMED, deadline_step=3), STEP)
+    assert just.clock == 0
+    assert does_as_the_model(just) is True

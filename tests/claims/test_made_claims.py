@@ -10,7 +10,7 @@ from tests.claims.conftest import PREFILL
 
 from schedmodel.policy import KNOWN_POLICIES
 from schedproof.claims.claim import GENERAL, Kind
-from schedproof.claims.own import OwnClaim, claim
+from schedproof.claims.own import OwnClaim, claim, claims_of
 from schedproof.subjects.contract import SubjectError
 
 ALL = ", ".join(KNOWN_POLICIES)
@@ -74,3 +74,8 @@ def test_an_answer_that_is_none_is_told_with_its_type() -> None:
     error = failure(7)
     assert (error.kind, error.message_id) == ("claim", "error.claim_answered")
     assert error.values == {"claim": "MINE-1", "answer": "int"}
+
+
+def test_claims_of_different_ids_stand_side_by_side() -> None:
+    one, other = made(True), claim("MINE-2", "Something else holds")(lambda _edge: True)
+    assert claims_of({"one": one, "other": other}) == [one, other]
