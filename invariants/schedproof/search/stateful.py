@@ -253,8 +253,8 @@ def make_machine(
         "ended": staticmethod(ended),
         "broken": staticmethod(broken),
     }
-    machine = SchedulerMachine if config.limits is None else BatchMachine
-    return type("SchedulerMachine", (machine,), bound)
+    machine: type[SchedulerMachine] = BatchMachine if config.limits else SchedulerMachine
+    return type(SchedulerMachine.__name__, (machine,), bound)
 
 
 def settings_of(profile: Profile, shrink: bool = True) -> hypothesis.settings:
