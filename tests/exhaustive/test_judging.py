@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,13 @@ from schedproof.zoo.chapter_faults import BY_NAME
 
 OF_CALLS = {"INPUT-1", "INPUT-2", "CLOCK-1"}
 """Claims that are asked about calls outside the scope as well."""
+
+
+def hurried(scope: Scope) -> Scope:
+    """The scope with deadlines that cannot all be met."""
+    sooner = {k: k if k.deadline_in is None else replace(k, deadline_in=3) for k in scope.kinds}
+    slots_of = tuple(tuple(sooner[kind] for kind in menu) for menu in scope.slots)
+    return replace(scope, kinds=tuple(sooner.values()), slots=slots_of)
 
 
 FAULTS = [
@@ -91,13 +99,14 @@ def counted(result: RunResult) -> dict[str, int]:
     [("small", "fixed_priority"), ("default", "aging"), ("default", "deadline")],
 )
 def test_what_was_exercised_is_counted_edge_by_edge(scope: str, policy: str) -> None:
-    two = slots(scope, 2)
+    two = hurried(slots(scope, 2))
     result = search(MODEL, two, policy)
     exercised, broken, states = one_by_one(MODEL, two, policy)
     assert result.distinct_states == states
     assert counted(result) == {k: n for k, n in exercised.items() if k not in OF_CALLS}
     assert (result.verdict, result.counterexamples) == ("holds_within_bounds", ())
     assert not broken
+    assert (exercised["REACH-MISS"] > 0) is two.timed
 
 
 @pytest.mark.parametrize("name", FAULTS)
