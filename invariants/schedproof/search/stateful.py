@@ -253,8 +253,9 @@ def make_machine(
         "ended": staticmethod(ended),
         "broken": staticmethod(broken),
     }
-    machine: type[SchedulerMachine] = BatchMachine if config.limits else SchedulerMachine
-    return type(SchedulerMachine.__name__, (machine,), bound)
+    machine = BatchMachine if config.limits else SchedulerMachine
+    made: Any = type(SchedulerMachine.__name__, (machine,), bound)
+    return cast("type[SchedulerMachine]", made)
 
 
 def settings_of(profile: Profile, shrink: bool = True) -> hypothesis.settings:
