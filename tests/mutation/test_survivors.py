@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.mutation import record
-from tests.mutation.selection import PACKAGES, tests_of
+from tests.mutation import record, selection
+from tests.mutation.selection import PACKAGES
 
 KNOWN = record.explained()
 SURVIVED = {
@@ -34,7 +34,7 @@ def test_reasons_are_given_for_survivors_and_for_nothing_else() -> None:
 
 @pytest.mark.parametrize("package", ["claims", "search"])
 def test_what_was_run_is_there_and_so_are_its_tests(package: str) -> None:
-    chosen = tests_of(package)
+    chosen = selection.tests_of(package)
     assert set(record.results().get(package, {})) <= set(chosen)
     for module, tests in chosen.items():
         assert (PACKAGES / package / module).with_suffix(".py").exists()
