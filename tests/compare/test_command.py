@@ -78,7 +78,11 @@ def test_batches_have_their_own_policies(run: Run) -> None:
     assert names == ["fixed_priority", "fcfs"]
     refused = run(*SMALL, "--batch", "8", "--policy", "aging")
     assert refused.code == 2
-    assert "fcfs, fixed_priority" in refused.err
+    assert "With --batch 8 there are: fcfs, fixed_priority." in refused.err
+    mistyped = run(*SMALL, "--batch", "8", "--policy", "agin")
+    assert mistyped.code == 2
+    assert "fcfs, fixed_priority" in mistyped.err
+    assert "--batch" not in mistyped.err
 
 
 def test_a_line_for_each_request_is_written(run: Run) -> None:

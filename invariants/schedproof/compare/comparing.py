@@ -40,6 +40,10 @@ def compare(
     numpy()  # who has none is told before anything runs
     allowed = policies_of(setup.batch)
     for policy in policies:
+        if policy not in allowed and policy in policies_of(1):
+            raise UsageError(
+                "usage.compare_single", policy=policy, batch=setup.batch, allowed=allowed
+            )
         if policy not in allowed:
             raise unknown("--policy", policy, allowed)
     workload = make_workload(trace, setup)

@@ -6,7 +6,7 @@ from typing import Any
 
 from schedproof.compare.comparing import Comparison, engine
 from schedproof.compare.metrics import PERCENTILES
-from schedproof.compare.verdicts import BASELINE, Difference, Judgement
+from schedproof.compare.verdicts import BASELINE, LEAST_POINTS, LEAST_SHARE, Difference, Judgement
 from schedproof.telling.layout import table, wrap
 from schedproof.telling.messages import Say, join, tell
 
@@ -145,7 +145,11 @@ def cautions(found: Comparison, say: Say) -> list[str]:
         *_found(found, say),
         say("compare.percentiles", n=least, tail=max(1, least // 100)),
         say("compare.starved_means", limit=seconds(setup.starved_after)),
-        say("compare.interval"),
+        say(
+            "compare.interval",
+            share=f"{100 * LEAST_SHARE:g}",
+            points=round(100 * LEAST_POINTS),
+        ),
     ]
 
 
