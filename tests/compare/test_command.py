@@ -18,6 +18,7 @@ from tests.compare.conftest import BURST, CODE, MOONCAKE
 from schedmodel import KNOWN_POLICIES
 from schedproof.cli.main import run as run_command
 from schedproof.compare import comparing, verdicts
+from schedproof.compare.drawing import marks_of
 from schedproof.compare.files import HEADING
 from schedproof.telling.language import LANGUAGES
 from schedproof.telling.layout import width_of
@@ -165,3 +166,10 @@ def test_an_interrupted_comparison_leaves_nothing_behind(
     assert (said.code, said.out) == (130, "")
     assert "nothing was written" in said.err
     assert not list(Path.cwd().iterdir())
+
+
+@pytest.mark.parametrize(("top", "expected"), [(1, "0 1"), (2, "0 1 2"), (19, "0 5 10 14 19")])
+def test_marks_of_counts_are_whole_and_stand_where_they_belong(top: int, expected: str) -> None:
+    marks = marks_of(top, 4)
+    assert [text for _, text in marks] == expected.split()
+    assert [y * top for y, _ in marks] == pytest.approx([int(text) for text in expected.split()])

@@ -54,7 +54,7 @@ def shares(found: Comparison, name: str) -> Html:
 def queue(found: Comparison) -> Html:
     """How many requests are without blocks, the most in each slice of the run."""
     lines, top, ticks = _curves(found, "queue")
-    return _picture("title-queue", lines, ticks, _sides(top, 4))
+    return _picture("title-queue", lines, ticks, marks_of(top, 4))
 
 
 def held(found: Comparison) -> Html:
@@ -64,7 +64,7 @@ def held(found: Comparison) -> Html:
     for number, (run, line) in enumerate(zip(found.runs, lines, strict=True)):
         last = number == len(lines) - 1
         height = STRIP + (BOTTOM if last else 12)
-        marks = [*_edges(ticks if last else [(x, "") for x, _ in ticks], _sides(top, 1), height)]
+        marks = [*_edges(ticks if last else [(x, "") for x, _ in ticks], marks_of(top, 1), height)]
         points = [(_x(x), _y(y, height)) for x, y in line]
         base = _y(0, height)
         area = [(points[0][0], base), *points, (points[-1][0], base)] if points else []
@@ -92,8 +92,10 @@ def _curves(found: Comparison, name: str) -> tuple[list[list[Point]], int, list[
     return lines, top, [(part / 4, seconds(end * part / 4)) for part in range(5)]
 
 
-def _sides(top: int, parts: int) -> list[Mark]:
-    return [(part / parts, f"{top * part / parts:,.0f}") for part in range(parts + 1)]
+def marks_of(top: int, parts: int) -> list[Mark]:
+    """Whole numbers, each where it belongs and none twice."""
+    values = {round(top * part / parts) for part in range(parts + 1)}
+    return [(value / top, f"{value:,}") for value in sorted(values)]
 
 
 def _picture(

@@ -47,7 +47,7 @@ def setting(found: Comparison, say: Say) -> list[str]:
             path=trace.path,
             format=trace.format.name,
             kept=len(trace),
-            read=trace.rows_read,
+            read=f"{trace.rows_read:,}",
             dropped=sum(trace.dropped.values()),
             span=seconds(trace.arrivals[-1]),
             sha256=trace.sha256[:12],
@@ -143,7 +143,7 @@ def cautions(found: Comparison, say: Say) -> list[str]:
     least = min(run.summary["completed"] for run in found.runs)
     return [
         *_found(found, say),
-        say("compare.percentiles", n=least, tail=max(1, least // 100)),
+        say("compare.percentiles", n=f"{least:,}", tail=f"{max(1, least // 100):,}"),
         say("compare.starved_means", limit=seconds(setup.starved_after)),
         say(
             "compare.interval",
