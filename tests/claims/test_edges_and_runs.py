@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.claims.batch_cases import DECODE, A
+from tests.claims.batch_cases import play as play_batch
 from tests.claims.conftest import (
     AFTER_FINISH,
     BIG,
@@ -56,13 +58,20 @@ MADE: dict[str, tuple[Edge, tuple[Action, ...]]] = {
 def test_an_edge_has_all_that_was_seen(name: str) -> None:
     known, actions = MADE[name]
     edge = play(*actions)
+    worked_out = {"before_by_id", "after_by_id", "stepped"}
+    assert worked_out < set(vars(edge)), "worked out when it is made: every edge needs them"
     assert repr(replace(edge, rules=known.rules)) == repr(known)
     assert (edge.ticks, edge.logged) == ((1, 1) if edge.stepped else (0, 0))
     assert [*edge.before_by_id.items()] == [(row.request_id, row) for row in edge.before]
     assert [*edge.after_by_id.items()] == [(row.request_id, row) for row in edge.after]
     assert edge.stepped is (actions[-1] is STEP)
-    worked_out = {"before_by_id", "after_by_id", "stepped"}
-    assert worked_out < set(vars(edge)), "worked out when it is made: every edge needs them"
+
+
+def test_an_edge_of_batches_has_pools_and_queues() -> None:
+    edge = play_batch(A, STEP, STEP)
+    assert repr(replace(edge, rules=DECODE.rules)) == repr(DECODE)
+    assert edge.paged_before is not None
+    assert edge.paged_after is not None
 
 
 def test_finished_requests_that_rest_are_left_out_but_mentioned() -> None:

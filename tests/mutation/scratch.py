@@ -78,8 +78,10 @@ class Scratch:
 
     def run(self, children: int) -> Came:
         """Change one thing after the other; what the tests said to each."""
-        self._mutmut("run", "--max-children", str(children), NOBODY)  # learns who reaches what
+        said = self._mutmut("run", "--max-children", str(children), NOBODY)  # learns who asks what
         names = self._names()
+        if not names:
+            raise SystemExit(f"No mutant was made of {self.module}:\n{said[-3000:]}")
         if not self._let_all_tests_ask_what_none_reached(names):
             return Came(len(names), survived=names)
         self._mutmut("run", "--max-children", str(children))
