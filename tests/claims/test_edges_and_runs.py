@@ -45,7 +45,10 @@ def test_a_breach_is_not_true() -> None:
     assert not Breach("LEDGER-1")
 
 
+THREE = replace(TWO, request_id=3)
+WAITS_BESIDE_ONE_THAT_RESTS = play(ONE, *[STEP] * 4, TWO, THREE)
 MADE: dict[str, tuple[Edge, tuple[Action, ...]]] = {
+    "one rests, one waits": (WAITS_BESIDE_ONE_THAT_RESTS, (ONE, *[STEP] * 4, TWO, THREE)),
     "an enqueue": (NEW, (ONE,)),
     "a deadline": (ON_TIME, (TIMED, STEP)),
     "a prefill": (PREFILL, (ONE, STEP)),
