@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.side_by_side import Differ, SideBySide, read
-from tests.exhaustive.manifest import GROUND_TRUTH
+from tests.exhaustive import manifest
 
 from schedmodel import KNOWN_POLICIES
 from schedmodel.indexed import IndexedSchedulerSim
@@ -29,6 +29,16 @@ class Late(IndexedSchedulerSim):
         return event
 
 
+class NeverDue(IndexedSchedulerSim):
+    """Says `deadline` and does what `fixed_priority` does."""
+
+    def __init__(self, policy: str, *others: Any) -> None:
+        super().__init__("fixed_priority", *others)
+
+    def restore(self, snapshot: Any) -> None:
+        super().restore(snapshot._replace(policy=self._policy))
+
+
 @pytest.mark.unmeasured
 def test_every_edge_of_the_small_scope_is_the_same() -> None:
     assert list(SideBySide("aging", SMALL).run()) == read()["small aging"]
@@ -39,9 +49,22 @@ def test_a_fault_that_shows_only_on_the_way_is_found() -> None:
         SideBySide("aging", SMALL, Late).run()
 
 
-def test_the_counts_are_those_that_all_tools_agreed_on() -> None:
+def test_deadlines_that_are_not_looked_at_are_found_where_there_are_some() -> None:
+    assert not SMALL.timed
+    assert not load_scope("large").timed
+    with pytest.raises(Differ):
+        SideBySide("deadline", load_scope("default"), NeverDue).run()
+
+
+def test_the_counts_are_those_of_the_searches() -> None:
     kept = read()
-    assert {f"small {policy}" for policy in KNOWN_POLICIES} <= set(kept)
-    for (scope, policy), counts in GROUND_TRUTH.items():
-        if scope == "small" or f"{scope} {policy}" in kept:
-            assert kept[f"{scope} {policy}"][:3] == list(counts)
+    for scope in ("small", "default"):
+        assert {f"{scope} {policy}" for policy in KNOWN_POLICIES} <= set(kept)
+    known = {" ".join(name): list(counts) for name, counts in manifest.GROUND_TRUTH.items()}
+    for entry in manifest.read():
+        if entry["target"] == "model" and not entry["reduce"] and entry["identity"] is None:
+            counts = [entry[name] for name in ("distinct_states", "transitions", "depth")]
+            known[f"{entry['scope']} {entry['policy']}"] = counts
+    common = set(kept) & set(known)
+    assert {"default deadline", "default fcfs", "large aging", "small aging"} <= common
+    assert {name: kept[name][:3] for name in common} == {name: known[name] for name in common}
