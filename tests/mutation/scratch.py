@@ -40,7 +40,7 @@ class Came:
     mutants: int = 0
     killed: int = 0
     timed_out: int = 0
-    survived: list[str] = field(default_factory=list)
+    survived: list[str] = field(default_factory=list[str])
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in the record."""

@@ -19,8 +19,7 @@ PACKAGES = Path(__file__).resolve().parents[2] / "invariants" / "schedproof"
 JUDGING = "tests/exhaustive/test_judging.py"
 OPTIONS = "tests/exhaustive/test_options.py"
 BATCHES = "tests/exhaustive/test_batches.py"
-ENDLESS = ["tests/liveness/test_lasso.py", "tests/liveness/test_rehearsal.py"]
-ENDLESS += ["tests/liveness/test_trouble.py"]
+ENDLESS = [f"tests/liveness/test_{name}.py" for name in ("lasso", "rehearsal", "trouble")]
 EXPLAINING = ["tests/search/test_finding_out.py", "tests/search/test_true_sentences.py"]
 
 
@@ -53,8 +52,10 @@ WAYS = _of(
     "who_decides_by_what_differs_is_not_deterministic",
 )
 TRAPS = _of("tests/exhaustive/test_in_place.py", "what_is_no_state_tells_no_states_apart")
-GATE = ["tests/exhaustive/test_gate.py"]
-GATE += _of("tests/exhaustive/test_traps.py", "the_gate_looks_at_one_slot_fewer_but_three_at_least")
+GATE = [
+    "tests/exhaustive/test_gate.py",
+    *_of("tests/exhaustive/test_traps.py", "the_gate_looks_at_one_slot_fewer_but_three_at_least"),
+]
 CLAIMS = ["tests/claims"]
 AGAINST = ["tests/claims/test_against.py", "tests/traces/test_against.py"]
 
