@@ -169,7 +169,7 @@ def test_the_loaded_text_is_the_shown_one() -> None:
 def test_a_fault_of_batches_is_not_exported(tmp_path: Path) -> None:
     from schedproof.cli.faults import _export
 
-    with pytest.raises(UsageError, match="built-in scheduler of batches"):
+    with pytest.raises(UsageError, match="is a fault of model:batch"):
         _export("en", name="abort-frees-twice", to=str(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
