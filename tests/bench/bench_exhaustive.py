@@ -21,9 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -34,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [str(ROOT / "model"), str(ROOT / "invariants")]
 sys.path[:0] = [*SOURCES, str(ROOT)]
 
+from tests.bench.commands import run  # noqa: E402
 from tests.bench.plain_searches import Counts, copies, tuples  # noqa: E402
 
 from schedmodel import DecodeSchedulerSim  # noqa: E402
@@ -152,20 +151,10 @@ class First(NamedTuple):
 def first_counterexample(fault: str, scope: str, policy: str) -> First:
     """Run the command on a fault of the zoo, in processes of its own."""
     words = ["check", f"fault:{fault}", "--scope", scope, "--policy", policy]
-    command = [sys.executable, "-m", "schedproof", *words, "--json", "--no-save"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(SOURCES)}
-    began, cpu = time.perf_counter(), children_seconds()
-    asked = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    wall, cpu = time.perf_counter() - began, children_seconds() - cpu
-    document: dict[str, Any] = json.loads(asked.stdout)
+    ran = run(*words, "--json", "--no-save")
+    document: dict[str, Any] = json.loads(ran.printed)
     lengths = [int(found["length"]) for found in document["counterexamples"]]
-    return First(min(lengths, default=0), cpu, wall)
-
-
-def children_seconds() -> float:
-    """The CPU seconds of all processes that this one started and that have ended."""
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
+    return First(min(lengths, default=0), ran.cpu_seconds, ran.wall_seconds)
 
 
 def firsts(name: str, policy: str) -> bool:

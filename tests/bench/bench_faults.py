@@ -14,18 +14,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import resource
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [str(ROOT / "model"), str(ROOT / "invariants")]
-sys.path[:0] = SOURCES
+sys.path[:0] = [str(ROOT / "model"), str(ROOT / "invariants"), str(ROOT)]
+
+from tests.bench.commands import run  # noqa: E402
 
 from schedproof.zoo.chapter_faults import BY_NAME  # noqa: E402
 
@@ -39,35 +36,15 @@ class Check(NamedTuple):
     cpu_seconds: float
 
 
-def command(*words: str) -> tuple[str, float, float]:
-    """Run a command: what it printed, its seconds by the clock and of the processor."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(SOURCES)}
-    began, cpu = time.perf_counter(), children_seconds()
-    asked = subprocess.run(
-        [sys.executable, "-m", "schedproof", *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return asked.stdout, time.perf_counter() - began, children_seconds() - cpu
-
-
-def children_seconds() -> float:
-    """Seconds of the processor in all processes that this one started and that have ended."""
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
-
-
 def checked(fault: str) -> Check:
     """Check one fault with the defaults."""
-    text, wall, cpu = command("check", f"fault:{fault}", "--json", "--no-save")
-    document: dict[str, Any] = json.loads(text)
+    ran = run("check", f"fault:{fault}", "--json", "--no-save")
+    document: dict[str, Any] = json.loads(ran.printed)
     found: list[dict[str, Any]] = document["counterexamples"]
     claim, length = (found[0]["claim"], found[0]["length"]) if found else ("", 0)
     if not found and document["verdict"] == "error":
         claim = "crash"  # what one fault is
-    return Check(claim, length, wall, cpu)
+    return Check(claim, length, ran.wall_seconds, ran.cpu_seconds)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -84,8 +61,9 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{fault:40} {check.claim or '-':12} {check.length:7}  {seconds}", flush=True)
     print(f"slowest: {slowest:.2f} s")
     if asked.all:
-        text, wall, cpu = command("faults", "hunt", "--all")
-        print(f"{text.strip().splitlines()[-1]}   wall {wall:.1f} s, CPU {cpu:.1f} s")
+        ran = run("faults", "hunt", "--all")
+        last = ran.printed.strip().splitlines()[-1]
+        print(f"{last}   wall {ran.wall_seconds:.1f} s, CPU {ran.cpu_seconds:.1f} s")
     return int(not found)
 
 

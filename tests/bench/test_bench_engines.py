@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-COMMAND = Path(__file__).with_name("bench_engines.py")
-
-
-@pytest.fixture(scope="module")
-def bench() -> Any:
-    """The command as a module, without what it adds to the path."""
-    before = list(sys.path)
-    spec = importlib.util.spec_from_file_location("bench_engines", COMMAND)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.path[:] = before
-    return module
 
 
 def test_all_that_is_measured_was_judged(bench: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,31 +6,14 @@ makes their ratios mean anything.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytestmark = pytest.mark.unmeasured  # what it runs is measured by smaller tests
 
-COMMAND = Path(__file__).with_name("bench_exhaustive.py")
 GROUND_TRUTH = {"fixed_priority": (7_321, 8_466, 12), "aging": (7_464, 8_574, 12)}
-
-
-@pytest.fixture(scope="module")
-def bench() -> Any:
-    """The command as a module, without what it adds to the path."""
-    before = list(sys.path)
-    spec = importlib.util.spec_from_file_location("bench_exhaustive", COMMAND)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.path[:] = before
-    return module
 
 
 @pytest.mark.parametrize("policy", GROUND_TRUTH)

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schedmodel import KNOWN_POLICIES
-
-COMMAND = Path(__file__).with_name("bench_indexed.py")
-
-
-@pytest.fixture(scope="module")
-def bench() -> Any:
-    """The command as a module, without what it adds to the path."""
-    before = list(sys.path)
-    spec = importlib.util.spec_from_file_location("bench_indexed", COMMAND)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.path[:] = before
-    return module
 
 
 @pytest.mark.parametrize("policy", KNOWN_POLICIES)

@@ -6,7 +6,6 @@ steps and reported the same events is what makes their ratio mean anything.
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -15,21 +14,6 @@ from typing import Any
 import pytest
 
 from schedmodel import POLICIES
-
-COMMAND = Path(__file__).with_name("bench_model_step.py")
-
-
-@pytest.fixture(scope="module")
-def bench() -> Any:
-    """The command as a module, without what it adds to the path."""
-    before = list(sys.path)
-    spec = importlib.util.spec_from_file_location("bench_model_step", COMMAND)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.path[:] = before
-    return module
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -69,9 +53,9 @@ def test_the_command_prints_each_ratio_beside_its_limit(
     assert all(line.endswith("limit 0.0: BEYOND") for line in lines[4:])
 
 
-def test_the_command_runs_from_anywhere(tmp_path: Path) -> None:
+def test_the_command_runs_from_anywhere(tmp_path: Path, command: Path) -> None:
     asked = subprocess.run(
-        [sys.executable, str(COMMAND), "--help"], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, str(command), "--help"], cwd=tmp_path, capture_output=True, text=True
     )
     assert asked.returncode == 0
     assert "--rounds" in asked.stdout
