@@ -27,8 +27,8 @@ COMMA = {"en": ", ", "zh": "、"}
 
 def mutants(lang: str, package: str) -> str:
     """What came of the mutants of each module of a package, and which modules were not run."""
-    results = _read("results.json").get(package, {})
-    rows = [_row(module, came) for module, came in results.items() if came["mutants"]]
+    results, reasons = _read("results.json").get(package, {}), _read("survivors.json")
+    rows = [_row(module, came, reasons) for module, came in results.items() if came["mutants"]]
     sums = [sum(row[1][place] for row in rows) for place in range(4)]
     cells = [(f"`{name}`", *map(str, numbers)) for name, numbers in rows]
     table = markdown_table(HEAD[lang], [*cells, (ALL[lang], *map(str, sums))], right=(1, 2, 3, 4))
@@ -45,8 +45,9 @@ def modules(package: str) -> list[str]:
     return [file.with_suffix("").as_posix() for file in files if file.stem != "__init__"]
 
 
-def _row(module: str, came: dict[str, Any]) -> tuple[str, tuple[int, int, int, int]]:
-    reasons = _read("survivors.json")
+def _row(
+    module: str, came: dict[str, Any], reasons: dict[str, str]
+) -> tuple[str, tuple[int, int, int, int]]:
     explained = sum(name in reasons for name in came["survived"])
     noticed = came["killed"] + came["timed_out"]
     return module, (came["mutants"], noticed, explained, len(came["survived"]) - explained)

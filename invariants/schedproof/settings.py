@@ -166,16 +166,15 @@ def _some_of(known: Sequence[str]) -> Callable[[str, Any], tuple[str, ...]]:
 
 def _reports(name: str, value: Any) -> tuple[Wanted, ...]:
     """Reports from `html`, or `html=PATH` for another place than the usual one."""
-    wishes: list[tuple[str, str]] = []
-    for text in _names(name, value):
-        kind, equals, place = (part.strip() for part in text.partition("="))
-        if kind not in FORMATS:
-            raise unknown(name, kind, tuple(FORMATS))
-        if equals and not place:
-            raise UsageError("usage.report_no_place", option=name, format=kind)
-        wishes.append((kind, place))
+    reports: list[Wanted] = []
     try:
-        reports = [wanted(kind, place) for kind, place in wishes]
+        for text in _names(name, value):
+            kind, equals, place = (part.strip() for part in text.partition("="))
+            if kind not in FORMATS:
+                raise unknown(name, kind, tuple(FORMATS))
+            if equals and not place:
+                raise UsageError("usage.report_no_place", option=name, format=kind)
+            reports.append(wanted(kind, place))
         look_at(reports)
     except PlaceError as error:
         raise UsageError(error.message_id, **error.values) from None

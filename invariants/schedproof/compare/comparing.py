@@ -72,7 +72,7 @@ def to_document(found: Comparison) -> dict[str, Any]:
         },
         "setup": {**asdict(workload.setup), "engine": engine(workload.setup), "until": found.until},
         "real": ["arrivals", "prompt_tokens", "output_tokens"],
-        "derived": _derived(workload),
+        "derived": derived(workload),
         "assumed": ["step", "blocks", "block_size", "slo_ttft", "slo_tpot", "time_factor"],
         "synthetic": {
             "fields": ["priority", "deadline"],
@@ -87,7 +87,7 @@ def to_document(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _derived(workload: Workload) -> list[str]:
+def derived(workload: Workload) -> list[str]:
     """What follows from the hashes of the trace, where it has some and they are used."""
     if not workload.trace.has_hashes:
         return []

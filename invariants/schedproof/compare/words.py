@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedproof.compare.comparing import Comparison, engine
+from schedproof.compare.comparing import Comparison, derived, engine
 from schedproof.compare.metrics import PERCENTILES
 from schedproof.compare.verdicts import BASELINE, LEAST_POINTS, LEAST_SHARE, Difference, Judgement
 from schedproof.telling.layout import table, wrap
@@ -72,10 +72,9 @@ def setting(found: Comparison, say: Say) -> list[str]:
 
 def _derived(found: Comparison, say: Say) -> list[str]:
     """What follows from the hashes of the trace."""
-    batched, hashes = engine(found.workload.setup) == "batched", found.workload.trace.has_hashes
-    if batched:
-        return [say("compare.derived.batched" if hashes else "compare.unshared")]
-    return [say("compare.derived")] if hashes else []
+    told = [say(f"compare.derived.{name}") for name in derived(found.workload)]
+    unshared = not told and engine(found.workload.setup) == "batched"
+    return [say("compare.unshared")] if unshared else told
 
 
 def cells(found: Comparison, say: Say) -> list[list[str]]:

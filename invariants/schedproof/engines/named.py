@@ -61,6 +61,11 @@ def load_adapter(
     return made
 
 
+def loaded_before(target: EngineTarget) -> EngineAdapter | None:
+    """The adapter where a child cannot load it: large libraries take longer than a call may."""
+    return load_adapter(target) if target.adapter in LARGE else None
+
+
 def _shipped(target: EngineTarget) -> EngineAdapter:
     module, _, name = SHIPPED[target.adapter].partition(":")
     made: EngineAdapter = getattr(importlib.import_module(module), name)(target.what)

@@ -18,7 +18,7 @@ from pathlib import Path
 from schedproof.engines.adapter import EngineAdapter, MissingPackage
 from schedproof.engines.finding import folder_of
 from schedproof.engines.guard import Guard
-from schedproof.engines.named import LARGE, EngineTarget, load_adapter
+from schedproof.engines.named import EngineTarget, load_adapter, loaded_before
 from schedproof.engines.pipelined import PipelinedSubject
 from schedproof.engines.subject import EngineSubject, Rows
 from schedproof.subjects.chapter import CallCounter
@@ -29,7 +29,7 @@ from schedproof.subjects.sources import Loaded, Source
 
 def engine_source(target: EngineTarget) -> Source:
     """The engine as a source. Raises `TargetError` where a large library is not there."""
-    at_hand = load_adapter(target) if target.adapter in LARGE else None
+    at_hand = loaded_before(target)
 
     def load(before: Callable[[str], None]) -> Loaded:
         adapter = at_hand or load_adapter(target, before)

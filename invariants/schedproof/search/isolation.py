@@ -74,16 +74,15 @@ __all__ = [
 Job: TypeAlias = "Callable[[Channel], JsonValue]"
 Tell: TypeAlias = "Callable[[int, dict[str, Any]], None]"
 
+_LOOK_SECONDS: Final = 0.05
+_LOOK_SOON_SECONDS: Final = 0.002
+
 
 class Enough(NamedTuple):
     """When the other jobs are not needed any more, and how many seconds they are given still."""
 
     shown_by: Callable[[Outcome], bool]
     seconds: float
-
-
-_LOOK_SECONDS: Final = 0.05
-_LOOK_SOON_SECONDS: Final = 0.002
 
 
 class Crowd(NamedTuple):
@@ -128,10 +127,9 @@ def run_parallel(
     """Run jobs in up to `workers` children at a time; the outcomes come in the order of the jobs.
 
     `workers` is the number of processors by default, and after a while as many as `crowd` says;
-    `limits` hold for each job, from its own
-    start. `on_progress` also gets the index of the job. Once an outcome is `enough`, the other
-    jobs have that many seconds more, and are `Ended` then; where the system cannot fork, they
-    are all run.
+    `limits` hold for each job, from its own start. `on_progress` also gets the index of the job.
+    Once an outcome is `enough`, the other jobs have that many seconds more, and are `Ended`
+    then; where the system cannot fork, they are all run.
     """
     tell = on_progress or _tell_nobody
     if not can_isolate():

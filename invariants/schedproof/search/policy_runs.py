@@ -58,8 +58,7 @@ OTHERS_SECONDS = 0.5
 AT_ONCE, SOON_SECONDS = 4, 1.0
 """How many policies run at once after that time, however few processors there are."""
 IN_RANDOM_RUNS = contract.Limits(block_size=2, max_num_seqs=2, max_num_batched_tokens=4)
-"""So tight that a pool of three blocks meets each of them."""
-"""How a scheduler of batches is set up there: so that four requests outgrow a few blocks."""
+"""How a scheduler of batches is set up there: a pool of three blocks meets each of these limits."""
 
 
 @dataclass(frozen=True)

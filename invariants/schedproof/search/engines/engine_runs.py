@@ -17,7 +17,7 @@ from typing import Any
 from schedproof.claims.catalogue import CLAIMS
 from schedproof.claims.claim import Claim, Over
 from schedproof.engines.adapter import EngineAdapter
-from schedproof.engines.named import LARGE, EngineTarget, load_adapter
+from schedproof.engines.named import EngineTarget, load_adapter, loaded_before
 from schedproof.engines.source import mark_of
 from schedproof.search import isolation
 from schedproof.search.engines.engine_search import Within, search_engine
@@ -51,7 +51,7 @@ class EnginePlan:
 
 def run_engine(plan: EnginePlan, tell: Tell) -> RunResult:
     """The result of a plan. Raises `TargetError` when the target names no engine."""
-    outcome = isolation.run_isolated(_job(plan, _loaded_before(plan.target)), plan.limits, tell)
+    outcome = isolation.run_isolated(_job(plan, loaded_before(plan.target)), plan.limits, tell)
     if isinstance(outcome, isolation.Finished) or (
         isinstance(outcome, isolation.Interrupted) and outcome.returned
     ):
@@ -66,7 +66,7 @@ SELF_TEST_SECONDS = 120.0
 def run_self_test(target: EngineTarget) -> SelfTest:
     """The self-test of an adapter, in a child. Raises `TargetError`, or `RuntimeError`."""
 
-    loaded = _loaded_before(target)
+    loaded = loaded_before(target)
 
     def job(channel: Channel) -> JsonValue:
         try:
@@ -92,10 +92,6 @@ def run_self_test(target: EngineTarget) -> SelfTest:
 def judged_on_edges(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """The claims that are judged while an engine runs."""
     return tuple(claim for claim in claims if claim.over not in (Over.RUN, Over.ROUNDS))
-
-
-def _loaded_before(target: EngineTarget) -> EngineAdapter | None:
-    return load_adapter(target) if target.adapter in LARGE else None
 
 
 def _job(plan: EnginePlan, loaded: EngineAdapter | None) -> Callable[[Channel], JsonValue]:
