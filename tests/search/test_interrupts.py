@@ -71,8 +71,22 @@ def catches_everything(channel: Channel) -> JsonValue:
             channel.action += 1
 
 
+def fails_to_clean_up(channel: Channel) -> JsonValue:
+    channel.progress({"states": 5})
+    try:
+        while True:
+            channel.action += 1
+    finally:
+        raise AssertionError("what Hypothesis does when it is interrupted between two of its steps")
+
+
 @pytest.mark.parametrize(
-    ("job", "partial"), [(looks_at_nothing, {"states": 3}), (catches_everything, {"states": 4})]
+    ("job", "partial"),
+    [
+        (looks_at_nothing, {"states": 3}),
+        (catches_everything, {"states": 4}),
+        (fails_to_clean_up, {"states": 5}),
+    ],
 )
 def test_an_interrupt_gives_how_far_it_was(job: Job, partial: JsonValue) -> None:
     outcome = run_and_interrupt(job)

@@ -100,10 +100,18 @@ def verdict(job: Callable[[Channel], JsonValue], channel: Channel) -> dict[str, 
     except SystemExit as error:
         return {**_ended("exited", locate(error)), "code": _exit_code(error)}
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) and channel.interrupted:
+        if channel.interrupted and _began_as_interrupt(error):
             return {"kind": "interrupted"}
         return _crashed(error, locate(error))
     return {"kind": "finished", "value": value, "interrupted": channel.interrupted}
+
+
+def _began_as_interrupt(error: BaseException) -> bool:
+    """Whether code was cleaning up after our KeyboardInterrupt when it raised this."""
+    part: BaseException | None = error
+    while part is not None and not isinstance(part, KeyboardInterrupt):
+        part = part.__cause__ or part.__context__
+    return part is not None
 
 
 def call_job(job: Callable[[Channel], JsonValue], channel: Channel) -> JsonValue:
@@ -161,6 +169,8 @@ def _run_job(
     (watch_by_timer if ends.in_main_thread else watch_by_thread)(watch)
     try:
         return verdict(job, channel)
+    except KeyboardInterrupt:  # passed on while an earlier end was being put into words
+        return {"kind": "interrupted"}
     finally:
         watch.armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
